@@ -1,0 +1,121 @@
+"""What the core asks of the outside world, as protocols; ``rag.adapters`` implements them, one vendor a file.
+
+Nothing here imports a vendor: numpy is named for type checkers only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from rag.records import Filters, Paper, Passage, Usage
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. ``id`` names model and build: equal ids give equal vectors."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def dimensions(self) -> int: ...
+
+    @property
+    def window(self) -> int:
+        """Tokens that fit; a longer text would be cut silently."""
+        ...
+
+    def count_tokens(self, text: str) -> int: ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return float32 of shape (len(texts), dimensions), rows of length 1."""
+        ...
+
+
+class VectorStore(Protocol):
+    """Nearest passages by cosine similarity."""
+
+    def upsert(self, passages: Sequence[Passage], vectors: Vectors, papers: Mapping[str, Paper]) -> None: ...
+
+    def delete(self, passage_ids: Sequence[str]) -> None: ...
+
+    def query(self, vector: Vectors, k: int, filters: Filters | None = None) -> list[tuple[str, float]]:
+        """Return (passage id, cosine similarity) of the ``k`` nearest, best first. ``vector`` has one dimension."""
+        ...
+
+    def ids(self) -> set[str]: ...
+
+    def count(self) -> int: ...
+
+
+class KeywordIndex(Protocol):
+    """BM25 over passages."""
+
+    def search(self, question: str, k: int, allowed: frozenset[str] | None = None) -> list[tuple[str, float]]:
+        """Return (passage id, BM25 score > 0), best first; ``allowed`` restricts to these passage ids."""
+        ...
+
+
+class PaperStore(Protocol):
+    """The records: the truth from which vectors and keyword index can be rebuilt. Read side."""
+
+    def paper(self, key: str) -> Paper | None: ...
+
+    def papers(self, filters: Filters = ...) -> Iterator[Paper]: ...
+
+    def passages(self, ids: Iterable[str]) -> dict[str, Passage]:
+        """Return the known ones of ``ids``; an id that is not (or no longer) published is absent."""
+        ...
+
+    def count_papers(self) -> int: ...
+
+    def count_passages(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message of a chat request; ``role`` is system, user or assistant."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """A request to a model. ``schema`` asks for JSON of this JSON schema where the server can do that."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int | None = None
+    schema: Mapping[str, object] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Delta:
+    """A piece of a streamed reply: text, and on the last piece the usage and the reason of the end."""
+
+    text: str = ""
+    usage: Usage | None = None
+    finish_reason: str | None = None
+
+
+class ChatModel(Protocol):
+    """A model behind some API. Errors are ``ProviderError`` with a remedy, never a vendor's exception."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def context_window(self) -> int:
+        """Tokens of prompt and reply together that may be used."""
+        ...
+
+    def stream(self, request: ChatRequest) -> Iterator[Delta]: ...
