@@ -1,0 +1,1 @@
+"""Reading text without any model: sentences, numbers, names, directions. Standard library only."""
