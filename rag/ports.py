@@ -100,11 +100,17 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """A piece of a streamed reply: text, and on the last piece the usage and the reason of the end."""
+    """A piece of a streamed reply: text, and on the last piece the usage and the reason of the end.
+
+    ``restart`` says that the reply begins anew (its stream broke and was asked for again): whoever collects
+    the text forgets what came before. ``cached`` marks a reply that came from the response cache.
+    """
 
     text: str = ""
     usage: Usage | None = None
     finish_reason: str | None = None
+    restart: bool = False
+    cached: bool = False
 
 
 class ChatModel(Protocol):

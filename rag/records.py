@@ -112,6 +112,22 @@ class Evidence:
 
 
 @dataclass(frozen=True, slots=True)
+class Claim:
+    """What a writer says a sentence rests on, unchecked: a number of the evidence, and perhaps its words."""
+
+    ref: int
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A sentence as a writer (model or extraction) proposes it; the check makes a ``Sentence`` of it."""
+
+    text: str
+    claims: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
     """A sentence's claim to rest on ``quote``, which is ``abstract[start:end]`` of the paper ``key``.
 
