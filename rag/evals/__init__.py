@@ -1,0 +1,1 @@
+"""Scores of the chain against a gold set: cases, metrics, statistics, recordings, runs, reports."""
