@@ -203,6 +203,8 @@ class Answer:
 
     ``removed`` are sentences that failed the check and are not part of the answer.
     ``read`` is the number of papers whose abstracts were put before the writer.
+    ``confidence`` in [0, 1] is the score that the decision to answer or abstain was taken on, given for both
+    outcomes (the evals draw the risk-coverage curve from it and choose its threshold); None if there is none.
     """
 
     question: str
@@ -219,3 +221,4 @@ class Answer:
     usage: Usage = Usage()
     timings: Timings = Timings()
     prompt: PromptInfo | None = None
+    confidence: float | None = None
