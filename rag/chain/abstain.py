@@ -12,9 +12,13 @@ Similarity = Callable[[str, str], float]
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether to answer; if not, why (a sentence for the reader) and the nearest papers, best first."""
+    """Whether to answer; if not, why (a sentence for the reader) and the nearest papers, best first.
+
+    ``confidence`` in [0, 1] is what was compared with the threshold, given for both outcomes.
+    """
 
     answer: bool
+    confidence: float
     reason: str | None = None
     nearest: tuple[Hit, ...] = ()
 

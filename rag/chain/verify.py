@@ -5,25 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from rag.records import Evidence, Sentence
+from rag.records import Draft, Evidence, Sentence
 
 Similarity = Callable[[str, str], float]
-
-
-@dataclass(frozen=True, slots=True)
-class Cited:
-    """A citation as the writer gave it: the number of a paper and the words of it that were named, if any."""
-
-    ref: int
-    quote: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """A sentence as the writer gave it, without [n] marks."""
-
-    text: str
-    cited: tuple[Cited, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,25 +35,25 @@ class Checked:
 
 
 class Checker:
-    """Checks claims one at a time, as they stream in, against the same evidence."""
+    """Checks drafts one at a time, as they stream in, against the same evidence."""
 
     def __init__(
         self, evidence: Sequence[Evidence], *, similarity: Similarity | None = None, limits: Limits = Limits()
     ) -> None:
         raise NotImplementedError
 
-    def check(self, claim: Claim) -> Checked:
-        """Return the outcome for one claim: exactly one sentence, in ``sentences`` or in ``removed``."""
+    def check(self, draft: Draft) -> Checked:
+        """Return the outcome for one draft: exactly one sentence, in ``sentences`` or in ``removed``."""
         raise NotImplementedError
 
 
 def check(
-    claims: Sequence[Claim],
+    drafts: Sequence[Draft],
     evidence: Sequence[Evidence],
     *,
     similarity: Similarity | None = None,
     limits: Limits = Limits(),
     keep_unsupported: bool = False,
 ) -> Checked:
-    """Check all claims of an answer."""
+    """Check all drafts of an answer."""
     raise NotImplementedError
