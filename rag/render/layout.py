@@ -1,0 +1,177 @@
+"""Records -> lines of styled pieces; ``plain`` and ``terminal`` only differ in how they print them.
+
+A piece's style is a role ("title", "ref", "match" ...), not a colour. All text of others passes through
+``safe`` here, so nothing further down needs to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from rag.records import Answer, Citation, Hit, Paper, Reference, Sentence
+from rag.render import safe
+from rag.render.marks import numbers, split_end, without_marks
+from rag.text.words import word_set
+
+Style = Literal["", "head", "title", "ref", "dim", "url", "match", "weak", "struck", "key"]
+MOST_AUTHORS = 3
+# Words that say nothing about why a passage matched.
+_STOP = word_set(
+    "a an and are as at be been by can could did do does for from had has have how i in into is it its of",
+    "on or our should so such than that the their them then there these they this those to was we were what",
+    "when where which while who whom whose why will with would you your",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    text: str
+    style: Style = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One logical line: in a terminal it is wrapped, later rows are indented by ``hang`` more."""
+
+    pieces: tuple[Piece, ...] = ()
+    indent: int = 0
+    hang: int = 0
+
+
+def answer(result: Answer, quotes: bool = False) -> list[Line]:
+    """Lay out an answer with its references, or the reason for having none with the nearest papers."""
+    if result.status == "abstained":
+        return _abstained(result)
+    body = Line(tuple(piece for s in result.sentences for piece in _sentence(s, result.mode == "model")))
+    lines = [body, Line(), Line((Piece("References", "head"),))]
+    for reference in result.references:
+        lines += _reference(reference)
+        if quotes:
+            lines += _quotes(reference, result)
+    return lines
+
+
+def search(question: str, hits: Sequence[Hit]) -> list[Line]:
+    """Lay out ranked papers, each with its best passage and the question's words marked in it."""
+    lines: list[Line] = []
+    for rank, hit in enumerate(hits, 1):
+        lines += [Line()] if lines else []
+        heading = (Piece(f"{rank:>2} ", "ref"), *_title(hit.paper), Piece(f"  {hit.score:.2f}", "dim"))
+        lines.append(Line(heading, hang=3))
+        lines += _about(hit.paper, indent=3)
+        lines.append(Line(tuple(highlighted(hit.passage.text, question)), indent=3))
+    return lines
+
+
+def paper(one: Paper) -> list[Line]:
+    """Lay out everything known about one paper."""
+    lines = [Line(tuple(_title(one))), Line((Piece(", ".join(map(safe.line, one.authors))),))]
+    rows = [("key", one.key), ("venue", one.venue), ("year", one.year), ("doi", one.doi)]
+    rows += [("arXiv", one.arxiv_id), ("url", safe.address(one.url))]
+    rows += [("source", f"{s.file}, record {s.record}") for s in (one.source, *one.also)]
+    for name, value in rows:
+        if value is not None:
+            lines.append(Line((Piece(f"{name:<8}", "dim"), Piece(safe.line(str(value)))), hang=8))
+    return [line for line in lines if line.pieces[0].text] + [
+        Line(),
+        Line((Piece(safe.block(one.abstract)),)),
+    ]
+
+
+def authors(names: Sequence[str]) -> str:
+    """``("A", "B", "C", "D")`` -> ``"A, B, C et al."``."""
+    shown = ", ".join(safe.line(name) for name in names[:MOST_AUTHORS])
+    return shown + (" et al." if len(names) > MOST_AUTHORS else "")
+
+
+def heading(one: Paper) -> str:
+    """The title, or for a paper without one the beginning of its abstract."""
+    if one.title:
+        return safe.line(one.title)
+    words = safe.line(one.abstract).split()
+    return "“" + " ".join(words[:10]) + ("…”" if len(words) > 10 else "”")
+
+
+def where(one: Paper) -> str:
+    """``ICML 2025``, or what of it is known."""
+    return " ".join(safe.line(str(part)) for part in (one.venue, one.year) if part)
+
+
+def highlighted(text: str, wanted: str) -> Iterable[Piece]:
+    """Yield ``text`` with the words that also stand in ``wanted`` as pieces of style "match"."""
+    text = safe.line(text)
+    words = {_stem(word) for word in re.findall(r"\w+", wanted)} - {""}
+    done = 0
+    for match in re.finditer(r"\w+", text):
+        if _stem(match[0]) in words:
+            yield Piece(text[done : match.start()])
+            yield Piece(match[0], "match")
+            done = match.end()
+    yield Piece(text[done:])
+
+
+def _stem(word: str) -> str:
+    """Good enough to mark words: plural, -ed and -ing are cut off."""
+    low = word.casefold()
+    if low in _STOP or (len(low) < 2 and not low.isdigit()):
+        return ""
+    return re.sub(r"(?<=\w{4})(?:ing|ed|es|s|e)$", "", low)
+
+
+def _sentence(sentence: Sentence, show_verdict: bool) -> Iterable[Piece]:
+    body, end = split_end(without_marks(safe.line(sentence.text)))
+    struck = sentence.verdict == "unsupported"
+    yield Piece(body, "struck" if struck else "")
+    for number in numbers(sentence):
+        yield Piece(" [" if number == numbers(sentence)[0] else "[", "ref")
+        yield Piece(f"{number}]", "ref")
+    if show_verdict and sentence.verdict in ("weak", "unsupported"):
+        yield Piece(f" ({sentence.verdict})", "weak")
+    yield Piece(end + " ")
+
+
+def _abstained(result: Answer) -> list[Line]:
+    reason = safe.line(result.reason or "")
+    lines = [Line((Piece("Not answered from these papers. ", "head"), Piece(reason)))]
+    if result.nearest:
+        lines += [Line(), Line((Piece("Nearest papers", "head"),))]
+    for reference in result.nearest:
+        lines += _reference(reference)
+    return lines
+
+
+def _title(one: Paper) -> Iterable[Piece]:
+    yield Piece(heading(one), "title")
+
+
+def _about(one: Paper, indent: int) -> list[Line]:
+    parts = [part for part in (authors(one.authors), where(one)) if part]
+    about = [Piece(" · ".join(parts) + " · " if parts else "", "dim"), Piece(safe.line(one.key), "key")]
+    lines = [Line(tuple(about), indent=indent)]
+    if url := safe.address(one.url):
+        lines.append(Line((Piece(url, "url"),), indent=indent))
+    return lines
+
+
+def _reference(reference: Reference) -> list[Line]:
+    mark = f"[{reference.ref}] "
+    title = Line((Piece(mark, "ref"), *_title(reference.paper)), hang=len(mark))
+    return [title, *_about(reference.paper, indent=len(mark))]
+
+
+def _quotes(reference: Reference, result: Answer) -> list[Line]:
+    seen: dict[str, Line] = {}
+    for sentence in result.sentences:
+        for citation in sentence.citations:
+            if citation.ref == reference.ref and citation.quote not in seen:
+                seen[citation.quote] = _quote(citation, sentence, result.question)
+    return list(seen.values())
+
+
+def _quote(citation: Citation, sentence: Sentence, question: str) -> Line:
+    """Mark the words shared with the sentence or, where that is the quotation, with the question."""
+    wanted = question if sentence.verdict == "verbatim" else sentence.text
+    return Line((Piece("“"), *highlighted(citation.quote, wanted), Piece("”")), indent=6, hang=1)
