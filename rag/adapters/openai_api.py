@@ -34,6 +34,7 @@ from rag.adapters.thinking import ThinkFilter
 from rag.errors import ProviderError, UsageError
 from rag.ports import ChatRequest, Delta
 from rag.records import Usage
+from rag.text.tokens import estimate
 
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_WINDOW = 8192
@@ -178,11 +179,6 @@ def request_body(model: str, request: ChatRequest, can: Capability) -> dict[str,
     return body
 
 
-def estimate_tokens(text: str) -> int:
-    """A cautious count without the model's tokenizer: English has four to five bytes to a token."""
-    return (2 * len(text.encode("utf-8", "replace")) + 6) // 7
-
-
 def _client(base_url: str, key: str, timeout: float) -> openai.OpenAI:
     limit = httpx.Timeout(timeout, connect=min(timeout, 10.0))
     try:
@@ -195,10 +191,10 @@ def _client(base_url: str, key: str, timeout: float) -> openai.OpenAI:
 
 def _visible(pieces: Iterator[Delta], request: ChatRequest) -> Iterator[Delta]:
     """Leave out thoughts, and close with a piece that has the usage."""
-    think, usage, reason, written, shown = ThinkFilter(), None, None, 0, False
+    think, usage, reason, written, shown = ThinkFilter(), None, None, "", False
     for piece in pieces:
         usage, reason = piece.usage or usage, piece.finish_reason or reason
-        written += len(piece.text)
+        written += piece.text
         text = think.feed(piece.text)
         if think.restarted:
             yield Delta(restart=True)
@@ -219,8 +215,8 @@ def _nothing(reason: str | None, max_tokens: int) -> str:
     return "sent an empty reply"
 
 
-def _estimated(request: ChatRequest, written: int) -> Usage:
-    return Usage(sum(estimate_tokens(m.content) for m in request.messages), (2 * written + 6) // 7)
+def _estimated(request: ChatRequest, written: str) -> Usage:
+    return Usage(sum(estimate(m.content) for m in request.messages), estimate(written))
 
 
 def _pieces(stream: openai.Stream[ChatCompletionChunk]) -> Iterator[Delta]:

@@ -1,0 +1,147 @@
+"""Chooses the papers that are put before the writer of an answer, and writes them into the prompt.
+
+Whole abstracts, best papers first, within a budget of tokens; numbered by paper. A paper or system that the
+question names is always among them if the pile has it:
+
+    "How does AnyEdit differ from VinePPO?"  ->  the eight best hits, and the best paper on each name
+
+The text of a paper is a stranger's: see ``rag.chain.fence``.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from rag.chain.fence import Sent, fence
+from rag.records import Claim, Draft, Evidence, Filters, Hit, Paper
+from rag.text.sentences import split
+from rag.text.tokens import estimate
+
+_LOOKED_UP = 10  # hits in which a named paper is looked for
+_COMMON = 4  # a name that so many of them mention picks out no paper
+_LONGEST_TITLE = 300
+
+
+class Search(Protocol):
+    """The part of the retriever that is needed here."""
+
+    def search(self, question: str, top: int = 10, filters: Filters = ...) -> list[Hit]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Retrieved papers, best first, and the keys of those that the question names."""
+
+    hits: tuple[Hit, ...]
+    named: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """Evidence as it goes into the prompt; ``texts[i]`` is what is sent of ``papers[i]``."""
+
+    papers: tuple[Evidence, ...]
+    texts: tuple[Sent, ...]
+    tokens: int
+
+    def prompt(self) -> str:
+        """The block of numbered papers."""
+        pairs = zip(self.papers, self.texts, strict=True)
+        return "\n".join(_block(item.ref, item.paper, sent.text) for item, sent in pairs)
+
+    def restored(self, draft: Draft) -> Draft:
+        """Replace quotations of the sent text by the stored words they stand for."""
+        sent = {item.ref: (item.paper, text) for item, text in zip(self.papers, self.texts, strict=True)}
+        claims = []
+        for claim in draft.claims:
+            paper, text = sent.get(claim.ref, (None, None))
+            quote = text.original(claim.quote, paper.abstract) if paper and text else claim.quote
+            claims.append(Claim(claim.ref, quote))
+        return Draft(draft.text, tuple(claims))
+
+
+def choose(question: str, names: Iterable[str], search: Search, top: int, filters: Filters) -> Chosen:
+    """Retrieve ``top`` papers for the question, and add the best paper on each of ``names`` if it is missing.
+
+    Args:
+        names: papers and systems that the question names.
+    """
+    hits = search.search(question, top=top, filters=filters)
+    named: set[str] = set()
+    for name in names:
+        found = _best_on(name, hits, search, filters)
+        if found is None:
+            continue
+        named.add(found.paper.key)
+        if all(hit.paper.key != found.paper.key for hit in hits):
+            hits = [*hits, found]
+    return Chosen(tuple(hits), frozenset(named))
+
+
+def _best_on(name: str, hits: Sequence[Hit], search: Search, filters: Filters) -> Hit | None:
+    """The paper that is most about ``name``: in its title, else mentioned most often."""
+    having = [hit for hit in search.search(name, top=_LOOKED_UP, filters=filters) if _count(name, hit.paper)]
+    among = [hit for hit in hits if _count(name, hit.paper)]
+    if len(having) >= _COMMON and among:
+        return None
+    pool = [*among, *having]
+    return max(pool, key=lambda hit: _count(name, hit.paper), default=None)
+
+
+def _count(name: str, paper: Paper) -> int:
+    in_title = mentions(paper.title or "", name)
+    return 10 * in_title + mentions(paper.abstract, name)
+
+
+def mentions(text: str, name: str) -> int:
+    """How often ``name`` stands in ``text`` as words of its own."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    wanted = re.escape(unicodedata.normalize("NFKC", name).casefold())
+    return len(re.findall(rf"(?<!\w){wanted}(?!\w)", folded))
+
+
+def pack(chosen: Chosen, budget: int) -> Packed:
+    """Number the papers that fit into ``budget`` tokens, named ones before all others.
+
+    At least one paper is always packed, cut after a sentence if it alone is too long.
+    """
+    sent = {hit.paper.key: fence(hit.paper.abstract) for hit in chosen.hits}
+    cost = {hit.paper.key: _cost(hit.paper, sent[hit.paper.key]) for hit in chosen.hits}
+    order = sorted(chosen.hits, key=lambda hit: hit.paper.key not in chosen.named)
+    kept: set[str] = set()
+    left = budget
+    for hit in order:
+        key = hit.paper.key
+        if not kept and cost[key] > left:
+            sent[key] = _cut(sent[key], left)
+            cost[key] = _cost(hit.paper, sent[key])
+        if not kept or cost[key] <= left:
+            kept.add(key)
+            left -= cost[key]
+    hits = [hit for hit in chosen.hits if hit.paper.key in kept]
+    papers = tuple(Evidence(n, hit.paper, hit) for n, hit in enumerate(hits, start=1))
+    return Packed(papers, tuple(sent[hit.paper.key] for hit in hits), budget - left)
+
+
+def _cost(paper: Paper, sent: Sent) -> int:
+    return estimate(_block(99, paper, sent.text))
+
+
+def _cut(sent: Sent, budget: int) -> Sent:
+    end = 0
+    for span in split(sent.text):
+        if estimate(sent.text[: span.end]) > budget:
+            break
+        end = span.end
+    end = end or min(len(sent.text), 3 * max(budget, 1))
+    return Sent(sent.text[:end], sent.origin[:end])
+
+
+def _block(ref: int, paper: Paper, text: str) -> str:
+    title = fence(paper.title or "").text[:_LONGEST_TITLE]
+    head = f'<paper number="{ref}">\n' + (f"Title: {title}\n" if title else "")
+    return f"{head}{text}\n</paper>"

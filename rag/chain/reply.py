@@ -1,0 +1,191 @@
+"""Reads a model's JSON reply as it streams in, forgiving what models get wrong.
+
+    >>> reply = Reply(json_reader)
+    >>> [d.text for piece in pieces for d in reply.feed(piece)]     # a sentence as soon as it is complete
+    ['VinePPO beats PPO.', 'It needs fewer steps.']
+    >>> reply.answerable, reply.error
+    (True, None)
+
+Forgiven: code fences and prose around the object, trailing commas, raw line breaks and stray backslashes
+in strings, ``True``/``None``, bare strings instead of objects, references written as "[2]" or "paper 2".
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Protocol
+
+from rag.records import Claim, Draft
+
+_NUMBER = re.compile(r"\d{1,4}")
+_MARKS = re.compile(r"\s*[\[(【]\s*(?:papers?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*[\])】]", re.I)
+_WORDS = {"True": "true", "False": "false", "None": "null"}
+_ESCAPES = set('"\\/bfnrtu')
+
+
+class JsonReader(Protocol):
+    """Parses JSON; with ``partial``, what is complete of it. Raises ValueError."""
+
+    def __call__(self, text: str, partial: bool = False) -> object: ...
+
+
+class Reply:
+    """A reply under way. Feed it pieces; ask for ``answerable`` and ``error`` at the end."""
+
+    def __init__(self, read: JsonReader) -> None:
+        self._read = read
+        self._given = 0
+        self.text = ""
+        self.answerable: bool | None = None
+
+    def feed(self, piece: str) -> Iterator[Draft]:
+        """Take a piece, yield the sentences that it completes."""
+        self.text += piece
+        if "}" in piece or "]" in piece:
+            yield from self._fresh()
+
+    def restart(self) -> None:
+        """Forget everything: the reply begins anew."""
+        self.text, self._given, self.answerable = "", 0, None
+
+    def finish(self) -> Iterator[Draft]:
+        """Yield what the last pieces completed, also when the object was never closed."""
+        yield from self._fresh()
+
+    @property
+    def error(self) -> str | None:
+        """What is wrong with the whole reply, for the model to read; None if it can be used."""
+        if self._given:
+            return None
+        try:
+            value = self._read(repaired(self.text))
+        except ValueError as error:
+            return f"no valid JSON: {error}"
+        if self.answerable is False:
+            return None
+        return '"sentences" is empty' if _items(value) is not None else 'there is no "sentences"'
+
+    def _fresh(self) -> Iterator[Draft]:
+        source = repaired(self.text)
+        try:
+            value = self._read(source, partial=True)
+        except ValueError:
+            return
+        if isinstance(value, dict) and isinstance(value.get("answerable"), bool):
+            self.answerable = value["answerable"]
+        items = _items(value) or []
+        complete = len(items) if self._closed(source) else len(items) - 1
+        for item in items[self._given : complete]:
+            self._given += 1
+            if (draft := to_draft(item)) is not None:
+                yield draft
+
+    def _closed(self, source: str) -> bool:
+        """Whether the last item of the list has arrived whole."""
+        for ending in ("", "]}", "}", "]"):
+            try:
+                self._read(source + ending)
+            except ValueError:
+                continue
+            return True
+        return False
+
+
+def _items(value: object) -> list[object] | None:
+    if isinstance(value, dict):
+        value = value.get("sentences", value.get("answer"))
+        value = [value] if isinstance(value, str) else value
+    return value if isinstance(value, list) else None
+
+
+def to_draft(item: object) -> Draft | None:
+    """Return the sentence meant by one item of the list; None when it has no text."""
+    if isinstance(item, str):
+        item = {"text": item}
+    if not isinstance(item, dict):
+        return None
+    said = item.get("text", item.get("sentence"))
+    if not isinstance(said, str):
+        return None
+    text, marked = unmarked(said)
+    cited = item.get("citations", item.get("citation", []))
+    claims = [claim for one in (cited if isinstance(cited, list) else [cited]) for claim in _claims(one)]
+    known = {claim.ref for claim in claims}
+    claims += [Claim(ref) for ref in marked if ref not in known]
+    return Draft(text, tuple(dict.fromkeys(claims))) if text else None
+
+
+def unmarked(text: str) -> tuple[str, list[int]]:
+    """Split "It wins [1, 3]." into the sentence and the numbers."""
+    numbers = [
+        int(n) for match in _MARKS.finditer(text) if _is_mark(match) for n in _NUMBER.findall(match[1])
+    ]
+    bare = _MARKS.sub(lambda match: "" if _is_mark(match) else match[0], text)
+    return " ".join(bare.split()), numbers
+
+
+def _is_mark(match: re.Match[str]) -> bool:
+    """ "(3)" alone is text as often as not; "[3]" and "(paper 3)" are marks."""
+    return "(" not in match[0] or "paper" in match[0].lower()
+
+
+def _claims(cited: object) -> list[Claim]:
+    quote = ""
+    if isinstance(cited, dict):
+        said = cited.get("quote", cited.get("text", ""))
+        quote = " ".join(said.split()) if isinstance(said, str) else ""
+        cited = next((cited[name] for name in ("ref", "paper", "number", "id") if name in cited), None)
+    if isinstance(cited, bool) or cited is None:
+        return []
+    found = _NUMBER.search(str(cited)) if isinstance(cited, int | float | str) else None
+    return [Claim(int(found[0]), quote)] if found else []
+
+
+def repaired(text: str) -> str:
+    """Return the JSON inside ``text`` with the usual slips mended; it may still be incomplete."""
+    starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
+    if not starts:
+        return text
+    out: list[str] = []
+    i, depth = min(starts), 0
+    while i < len(text):
+        if text[i] == '"':
+            piece, i = _string(text, i)
+            out.append(piece)
+            continue
+        word = re.match(r"True|False|None", text[i : i + 5])
+        piece = _WORDS[word[0]] if word else text[i]
+        depth += (piece in "{[") - (piece in "}]") if not word else 0
+        if piece in "}]" and out:
+            _drop_comma(out)
+        out.append(piece)
+        i += len(word[0]) if word else 1
+        if depth == 0:
+            break
+    return "".join(out)
+
+
+def _drop_comma(out: list[str]) -> None:
+    while out and out[-1].isspace():
+        out.pop()
+    if out and out[-1] == ",":
+        out.pop()
+
+
+def _string(text: str, start: int) -> tuple[str, int]:
+    """The string that begins at ``start``, escaped as JSON wants it, and the offset behind it."""
+    out = ['"']
+    i = start + 1
+    while i < len(text):
+        char = text[i]
+        if char == "\\":
+            following = text[i + 1 : i + 2]
+            out.append(char + following if following in _ESCAPES or not following else "\\\\" + following)
+            i += 2
+            continue
+        out.append(" " if char < " " else char)
+        i += 1
+        if char == '"':
+            break
+    return "".join(out), i
