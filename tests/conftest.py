@@ -1,0 +1,55 @@
+"""What every test may rely on: a home of its own, no settings from outside, no network beyond this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LOOPBACK = {"127.0.0.1", "::1", "localhost"}
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home; nothing of the developer's settings, indexes or keys is seen."""
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("RAG_", "OPENAI_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("CONFIG", "DATA", "CACHE", "STATE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
+    return home
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Connections to other machines fail; 127.0.0.1 is allowed, for servers that a test starts."""
+    connect, lookup = socket.socket.connect, socket.getaddrinfo
+
+    def guarded_connect(self: socket.socket, address: Any) -> None:
+        if self.family != socket.AF_UNIX and address[0] not in LOOPBACK:
+            raise AssertionError(f"a test tried to connect to {address}")
+        connect(self, address)
+
+    def guarded_lookup(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if host not in LOOPBACK:
+            raise AssertionError(f"a test tried to look up {host}")
+        return lookup(host, *args, **kwargs)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded_connect)
+    monkeypatch.setattr(socket, "getaddrinfo", guarded_lookup)
+    yield
+
+
+@pytest.fixture
+def shared() -> Path:
+    """The folder with the original seed abstracts, which the repository does not carry."""
+    folder = Path(__file__).parents[1].parent / "shared"
+    if not (folder / "seeds").is_dir():
+        pytest.skip("the original abstracts (../shared/seeds) are not here")
+    return folder
