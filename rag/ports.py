@@ -46,8 +46,13 @@ class VectorStore(Protocol):
 
     def delete(self, passage_ids: Sequence[str]) -> None: ...
 
-    def query(self, vector: Vectors, k: int, filters: Filters | None = None) -> list[tuple[str, float]]:
-        """Return (passage id, cosine similarity) of the ``k`` nearest, best first. ``vector`` has one dimension."""
+    def query(
+        self, vector: Vectors, k: int, allowed: frozenset[str] | None = None
+    ) -> list[tuple[str, float]]:
+        """Return (passage id, cosine similarity) of the ``k`` nearest, best first.
+
+        ``vector`` has one dimension; ``allowed`` restricts to these passage ids.
+        """
         ...
 
     def ids(self) -> set[str]: ...
@@ -56,10 +61,10 @@ class VectorStore(Protocol):
 
 
 class KeywordIndex(Protocol):
-    """BM25 over passages."""
+    """BM25 over whole papers (title and abstract)."""
 
     def search(self, question: str, k: int, allowed: frozenset[str] | None = None) -> list[tuple[str, float]]:
-        """Return (passage id, BM25 score > 0), best first; ``allowed`` restricts to these passage ids."""
+        """Return (paper key, BM25 score > 0), best first; ``allowed`` restricts to these papers."""
         ...
 
 
@@ -72,6 +77,14 @@ class PaperStore(Protocol):
 
     def passages(self, ids: Iterable[str]) -> dict[str, Passage]:
         """Return the known ones of ``ids``; an id that is not (or no longer) published is absent."""
+        ...
+
+    def keys(self, filters: Filters) -> frozenset[str]:
+        """Return the keys of the papers that pass ``filters``."""
+        ...
+
+    def passages_of(self, keys: Iterable[str]) -> dict[str, list[Passage]]:
+        """Return the passages of each of ``keys`` that is published, in the order of the abstract."""
         ...
 
     def count_papers(self) -> int: ...

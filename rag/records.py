@@ -93,13 +93,15 @@ class Hit:
     """One retrieved paper with its best passage.
 
     ``score`` is the fused score in [0, 1]; ``ranks`` are the 1-based ranks of the paper by each retriever
-    that found it (``{"dense": 1, "keyword": 3}``).
+    that found it (``{"dense": 1, "keyword": 3}``) and ``scores`` their own scores: the cosine of question
+    and passage, the BM25 score of the paper. These say how good a hit is; ``score`` only ranks hits.
     """
 
     paper: Paper
     passage: Passage
     score: float
     ranks: Mapping[str, int] = field(default_factory=dict)
+    scores: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,173 @@
+"""The SQLite files of an index: their tables, how they are opened, and what their errors mean to a user.
+
+``papers.sqlite`` is the truth; a long ingest is one transaction on it, so that readers see the old state until
+it is complete and a killed one leaves no trace. ``vectors.sqlite`` keeps what was embedded, by embedder and
+text, and is committed as the vectors come: a killed ingest starts again without embedding anything twice.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rag.errors import EnvironmentFault, IndexMismatch, IndexMissing
+
+FORMAT = 1
+PAPERS = "papers.sqlite"
+VECTORS = "vectors.sqlite"
+_APPLICATION = 0x63697465  # "cite"
+
+_PAPERS_SCHEMA = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE files (
+    path TEXT PRIMARY KEY, size INTEGER NOT NULL, mtime_ns INTEGER NOT NULL, checked_ns INTEGER NOT NULL,
+    sha256 TEXT NOT NULL, reading TEXT NOT NULL, failed INTEGER NOT NULL);
+CREATE TABLE records (
+    id INTEGER PRIMARY KEY, file TEXT NOT NULL, number INTEGER NOT NULL, source TEXT NOT NULL,
+    hash TEXT NOT NULL, paper_key TEXT NOT NULL, abstract TEXT NOT NULL, body TEXT NOT NULL,
+    run INTEGER NOT NULL);
+CREATE INDEX records_by_hash ON records (file, hash);
+CREATE INDEX records_by_paper ON records (paper_key);
+CREATE TABLE signatures (
+    signature TEXT NOT NULL, record INTEGER NOT NULL, PRIMARY KEY (signature, record)) WITHOUT ROWID;
+CREATE INDEX signatures_by_record ON signatures (record);
+CREATE TABLE papers (
+    key TEXT PRIMARY KEY, abstract TEXT NOT NULL, body TEXT NOT NULL, sources TEXT NOT NULL,
+    venue TEXT, year INTEGER, authors TEXT NOT NULL, hash TEXT NOT NULL);
+CREATE TABLE passages (
+    id TEXT PRIMARY KEY, paper_key TEXT NOT NULL, start INTEGER NOT NULL, stop INTEGER NOT NULL,
+    titled INTEGER NOT NULL, text_hash TEXT NOT NULL);
+CREATE INDEX passages_by_paper ON passages (paper_key);
+CREATE INDEX passages_by_text ON passages (text_hash);
+CREATE TABLE failures (file TEXT NOT NULL, record INTEGER NOT NULL, line INTEGER, error TEXT NOT NULL);
+CREATE INDEX failures_by_file ON failures (file);
+"""
+_VECTORS_SCHEMA = """
+CREATE TABLE vectors (
+    embedder TEXT NOT NULL, text_hash TEXT NOT NULL, vector BLOB NOT NULL, PRIMARY KEY (embedder, text_hash));
+"""
+
+
+def open_papers(folder: Path) -> sqlite3.Connection:
+    """Open the records of ``folder`` for writing, making them when they are not there."""
+    return _open_for_writing(folder / PAPERS, _PAPERS_SCHEMA)
+
+
+def open_vectors(folder: Path) -> sqlite3.Connection:
+    """Open the stored vectors of ``folder`` for writing, making them when they are not there."""
+    return _open_for_writing(folder / VECTORS, _VECTORS_SCHEMA)
+
+
+def open_readonly(folder: Path) -> sqlite3.Connection:
+    """Open the records of ``folder`` for reading.
+
+    Raises:
+        IndexMissing: there is no index.
+        IndexMismatch: it has another format.
+        EnvironmentFault: it cannot be read.
+    """
+    path = folder / PAPERS
+    if not path.is_file() or not path.stat().st_size:
+        raise IndexMissing(f"There is no index in {folder}.", f"Make one with: rag ingest PATH --index {folder}")
+    # A reader of a WAL database writes its -shm file; on a read-only disk nobody else writes either.
+    frozen = "" if os.access(folder, os.W_OK) else "&immutable=1"
+    with faults(folder):
+        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro{frozen}", uri=True, check_same_thread=False)
+        db.execute("PRAGMA busy_timeout = 30000")
+        if not _check_format(db, path):
+            db.close()
+            raise IndexMissing(f"The index in {folder} was never finished.", "Run the same rag ingest again.")
+    return db
+
+
+def _open_for_writing(path: Path, schema: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    db.execute("PRAGMA busy_timeout = 30000")
+    if not _check_format(db, path):
+        db.execute("PRAGMA journal_mode = WAL")
+        db.executescript(
+            f"BEGIN IMMEDIATE; {schema} PRAGMA application_id = {_APPLICATION};"
+            f" PRAGMA user_version = {FORMAT}; COMMIT;"
+        )
+    db.execute("PRAGMA synchronous = NORMAL")
+    return db
+
+
+def _check_format(db: sqlite3.Connection, path: Path) -> bool:
+    """Return whether the tables exist; raise when they are another program's or another version's."""
+    application = db.execute("PRAGMA application_id").fetchone()[0]
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if application == 0 and version == 0 and not db.execute("SELECT 1 FROM sqlite_master").fetchone():
+        return False
+    if application != _APPLICATION:
+        raise EnvironmentFault(f"{path} is not a file of this program.", "Choose another index folder.")
+    if version != FORMAT:
+        raise wrong_format(path.parent, version)
+    return True
+
+
+def wrong_format(folder: Path, found: object) -> IndexMismatch:
+    """The error for an index of another format version."""
+    return IndexMismatch(
+        f"The index in {folder} has format {found}; this program reads format {FORMAT}.",
+        f"Delete {folder} and run rag ingest again, or use the program that made it.",
+    )
+
+
+@contextmanager
+def faults(folder: Path) -> Iterator[None]:
+    """Turn errors of SQLite and the file system on an index into one line with a remedy."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, (sqlite3.IntegrityError, sqlite3.ProgrammingError, sqlite3.NotSupportedError)):
+            raise
+        raise _from_sqlite(folder, error) from error
+    except OSError as error:
+        raise _from_system(folder, error) from error
+
+
+def _from_sqlite(folder: Path, error: sqlite3.DatabaseError) -> EnvironmentFault:
+    code = getattr(error, "sqlite_errorcode", None)
+    primary = None if code is None else code & 0xFF
+    if primary == sqlite3.SQLITE_FULL:
+        return _disk_full(folder)
+    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+        return _not_writable(folder)
+    if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        return EnvironmentFault(f"The index in {folder} is in use by another program.", "Try again later.")
+    if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        return EnvironmentFault(
+            f"The records of the index in {folder} are damaged ({error}).",
+            f"Delete {folder} and run rag ingest again.",
+        )
+    return EnvironmentFault(f"The index in {folder} cannot be used: {error}.", "Check the disk and its rights.")
+
+
+def _from_system(folder: Path, error: OSError) -> EnvironmentFault:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return _disk_full(folder)
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return _not_writable(folder)
+    where = f" ({error.filename})" if error.filename else ""
+    return EnvironmentFault(
+        f"The index in {folder} cannot be used: {error.strerror or error}{where}.", "Check that folder."
+    )
+
+
+def _disk_full(folder: Path) -> EnvironmentFault:
+    return EnvironmentFault(
+        f"The disk of the index in {folder} is full; what was stored before is unchanged.",
+        "Free some space, then run the same command again.",
+    )
+
+
+def _not_writable(folder: Path) -> EnvironmentFault:
+    return EnvironmentFault(
+        f"The index in {folder} cannot be opened or written.",
+        "Check the folder's rights, or choose another with --index.",
+    )

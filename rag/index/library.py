@@ -1,0 +1,194 @@
+"""An opened index: its papers and passages for reading.
+
+    library = Library(Path("my-index"))
+    library.info                                # IndexInfo(papers=38, passages=41, ...)
+    library.paper("lee2025revise").title
+
+Other processes may write meanwhile: each call sees the state that was published last, never a half-written
+one. ``fingerprint()`` tells whether it changed between two calls.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import TracebackType
+
+from rag.errors import IndexMismatch, IndexMissing
+from rag.index import rows
+from rag.index.database import faults, open_readonly
+from rag.index.manifest import Manifest, check_format
+from rag.records import Filters, IndexInfo, Paper, Passage
+
+_BATCH = 500
+_ALL = Filters()
+
+
+class Library:
+    """The records of the index in ``folder``; implements ``rag.ports.PaperStore``.
+
+    Args:
+        folder: the index folder.
+        embedder: id of the embedder that will be used with it, when there is one.
+
+    Raises:
+        IndexMissing: no index there, or one whose first ingest was cut off.
+        IndexMismatch: made with another format or another embedder.
+        EnvironmentFault: unreadable.
+    """
+
+    def __init__(self, folder: Path, embedder: str | None = None) -> None:
+        self.folder = folder
+        check_format(folder)
+        self._db = open_readonly(folder)
+        with faults(folder):
+            if not self.fingerprint():
+                self._db.close()
+                raise IndexMissing(
+                    f"The index in {folder} was never finished.", "Run the same rag ingest again."
+                )
+            made_with = self.manifest.embedder
+        if embedder is not None and embedder != made_with:
+            self._db.close()
+            raise wrong_embedder(folder, made_with, embedder)
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+
+    @property
+    def manifest(self) -> Manifest:
+        """What the published state was made with."""
+        with faults(self.folder):
+            row = self._db.execute("SELECT value FROM meta WHERE name = 'manifest'").fetchone()
+        return Manifest.loads(row[0])
+
+    @property
+    def info(self) -> IndexInfo:
+        return self.manifest.info
+
+    def fingerprint(self) -> str:
+        """Fingerprint of the published state, empty when there is none yet."""
+        return published_fingerprint(self._db)
+
+    @property
+    def keyword_folder(self) -> Path:
+        """Where the keyword index of the published state is."""
+        return keyword_folder(self.folder, self.fingerprint())
+
+    @property
+    def vector_folder(self) -> Path:
+        return vector_folder(self.folder)
+
+    def paper(self, key: str) -> Paper | None:
+        rows_ = self._select("SELECT key, abstract, body, sources FROM papers WHERE key = ?", (key,))
+        return next((_paper(row) for row in rows_), None)
+
+    def papers(self, filters: Filters = _ALL) -> Iterator[Paper]:
+        """Yield the papers that pass ``filters``, by key."""
+        if not filters:
+            with faults(self.folder):
+                for row in self._db.execute("SELECT key, abstract, body, sources FROM papers ORDER BY key"):
+                    yield _paper(row)
+            return
+        for batch in _batches(sorted(self.keys(filters))):
+            marks = _marks(batch)
+            query = f"SELECT key, abstract, body, sources FROM papers WHERE key IN ({marks}) ORDER BY key"
+            for row in self._select(query, batch):
+                yield _paper(row)
+
+    def keys(self, filters: Filters = _ALL) -> frozenset[str]:
+        """Return the keys of the papers that pass ``filters``."""
+        where, values = _where(filters)
+        found = self._select(f"SELECT key, authors FROM papers WHERE {where}", values)
+        return frozenset(key for key, authors in found if _by_author(authors, filters.authors))
+
+    def passages(self, ids: Iterable[str]) -> dict[str, Passage]:
+        """Return the published ones of ``ids``."""
+        return {p.id: p for p in self._passages("p.id", ids)}
+
+    def passages_of(self, keys: Iterable[str]) -> dict[str, list[Passage]]:
+        """Return the passages of each paper, in the order of its abstract."""
+        grouped: dict[str, list[Passage]] = {}
+        for passage in self._passages("p.paper_key", keys):
+            grouped.setdefault(passage.paper_key, []).append(passage)
+        return grouped
+
+    def count_papers(self) -> int:
+        return int(self._select("SELECT count(*) FROM papers")[0][0])
+
+    def count_passages(self) -> int:
+        return int(self._select("SELECT count(*) FROM passages")[0][0])
+
+    def _passages(self, column: str, values: Iterable[str]) -> Iterator[Passage]:
+        query = (
+            "SELECT p.id, p.paper_key, p.start, p.stop, papers.abstract FROM passages p"
+            f" JOIN papers ON papers.key = p.paper_key WHERE {column} IN (%s) ORDER BY p.start, p.id"
+        )
+        for batch in _batches(list(values)):
+            for id_, key, start, stop, abstract in self._select(query % _marks(batch), batch):
+                yield Passage(id_, key, abstract[start:stop], start, stop)
+
+    def _select(self, query: str, values: Iterable[object] = ()) -> list[tuple[str, ...]]:
+        with faults(self.folder):
+            return self._db.execute(query, tuple(values)).fetchall()
+
+
+def published_fingerprint(db: sqlite3.Connection) -> str:
+    row = db.execute("SELECT value FROM meta WHERE name = 'fingerprint'").fetchone()
+    return row[0] if row else ""
+
+
+def keyword_folder(folder: Path, fingerprint: str) -> Path:
+    return folder / "keyword" / fingerprint
+
+
+def vector_folder(folder: Path) -> Path:
+    return folder / "chroma"
+
+
+def wrong_embedder(folder: Path, made_with: str, wanted: str) -> IndexMismatch:
+    return IndexMismatch(
+        f"The index in {folder} was made with the embedder {made_with}, not {wanted}.",
+        f"Set the embedder to {made_with}, or embed it anew: rag index rebuild --index {folder}",
+    )
+
+
+def _paper(row: tuple[str, ...]) -> Paper:
+    key, abstract, body, sources = row
+    return rows.unpack(key, abstract, body, rows.unpack_sources(sources))
+
+
+def _where(filters: Filters) -> tuple[str, list[object]]:
+    parts, values = ["1"], list[object]()
+    if filters.venues:
+        parts.append(f"venue IN ({_marks(filters.venues)})")
+        values += [venue.strip().casefold() for venue in filters.venues]
+    if filters.years:
+        parts.append("(" + " OR ".join("year BETWEEN ? AND ?" for _ in filters.years) + ")")
+        values += [year for span in filters.years for year in span]
+    if filters.papers:
+        parts.append(f"key IN ({_marks(filters.papers)})")
+        values += filters.papers
+    return " AND ".join(parts), values
+
+
+def _by_author(authors: str, wanted: tuple[str, ...]) -> bool:
+    return not wanted or any(rows.author_matches(authors, name) for name in wanted)
+
+
+def _marks(values: Iterable[object]) -> str:
+    return ",".join("?" for _ in values)
+
+
+def _batches(values: list[str]) -> Iterator[list[str]]:
+    for at in range(0, len(values), _BATCH):
+        yield values[at : at + _BATCH]

@@ -1,0 +1,85 @@
+"""What an index is built with: faces of the adapters, put together by ``rag.wiring``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from rag.index.passages import Prepared
+from rag.ports import Embedder
+from rag.records import Failure, Paper
+
+Item = tuple[Paper, Prepared]
+
+
+class VectorCache(Protocol):
+    """Vectors that were made before, as the bytes of their float32 numbers."""
+
+    def recall(self, text_hashes: Iterable[str]) -> dict[str, bytes]: ...
+
+    def keep(self, vectors: Mapping[str, bytes]) -> None: ...
+
+
+class WritableVectors(Protocol):
+    """The vector store as a writer sees it."""
+
+    def ids(self) -> set[str]: ...
+
+    def count(self) -> int: ...
+
+    def delete(self, passage_ids: Sequence[str]) -> None: ...
+
+    def reset(self) -> None:
+        """Make the collection anew, empty."""
+        ...
+
+    def finds(self, vectors: Mapping[str, bytes]) -> bool:
+        """Whether each passage id is found by a query with its own vector."""
+        ...
+
+    def close(self) -> None: ...
+
+
+class Ingest(Protocol):
+    """Embeds passages and stores them with their vectors."""
+
+    def run(self, items: Sequence[Item], cache: VectorCache) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """The adapters of an index.
+
+    Args:
+        embedder: makes the vectors.
+        open_vectors: opens the vector store in a folder, making it when it is not there.
+        open_ingest: the way into a vector store; imports what is heavy, so it is called only when needed.
+        build_keywords: writes the keyword index of (paper key, text) pairs into a new folder.
+        keyword_keys: the paper keys in a keyword index, to compare; raises OSError or ValueError if damaged.
+    """
+
+    embedder: Embedder
+    open_vectors: Callable[[Path], WritableVectors]
+    open_ingest: Callable[[WritableVectors, Embedder], Ingest]
+    build_keywords: Callable[[Path, Iterable[tuple[str, str]]], None]
+    keyword_keys: Callable[[Path], Sequence[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """When two records are the same paper.
+
+    Args:
+        signatures: texts of which two records share one when they are the same paper, strongest first.
+        merge: the paper that two records of it make; the key of the first is kept.
+        distinct: a free key near the proposed one; ``taken`` tells whether a key is in use.
+    """
+
+    signatures: Callable[[Paper], Sequence[str]]
+    merge: Callable[[Paper, Paper], Paper]
+    distinct: Callable[[str, Callable[[str], bool]], str]
+
+
+Read = Callable[[Path], Iterator[Paper | Failure]]
