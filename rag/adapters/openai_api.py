@@ -34,7 +34,7 @@ from rag.adapters.thinking import ThinkFilter
 from rag.errors import ProviderError, UsageError
 from rag.ports import ChatRequest, Delta
 from rag.records import Usage
-from rag.text.tokens import estimate
+from rag.text.size import tokens_in
 
 OPENAI_URL = "https://api.openai.com/v1"
 DEFAULT_WINDOW = 8192
@@ -216,7 +216,7 @@ def _nothing(reason: str | None, max_tokens: int) -> str:
 
 
 def _estimated(request: ChatRequest, written: str) -> Usage:
-    return Usage(sum(estimate(m.content) for m in request.messages), estimate(written))
+    return Usage(sum(tokens_in(m.content) for m in request.messages), tokens_in(written))
 
 
 def _pieces(stream: openai.Stream[ChatCompletionChunk]) -> Iterator[Delta]:

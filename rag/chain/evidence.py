@@ -10,16 +10,15 @@ The text of a paper is a stranger's: see ``rag.chain.fence``.
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from rag.chain.fence import Sent, fence
 from rag.records import Claim, Draft, Evidence, Filters, Hit, Paper
+from rag.text.names import Lexicon, Name, find
 from rag.text.sentences import split
-from rag.text.tokens import estimate
+from rag.text.size import tokens_in
 
 _LOOKED_UP = 10  # hits in which a named paper is looked for
 _COMMON = 4  # a name that so many of them mention picks out no paper
@@ -64,16 +63,12 @@ class Packed:
         return Draft(draft.text, tuple(claims))
 
 
-def choose(question: str, names: Iterable[str], search: Search, top: int, filters: Filters) -> Chosen:
-    """Retrieve ``top`` papers for the question, and add the best paper on each of ``names`` if it is missing.
-
-    Args:
-        names: papers and systems that the question names.
-    """
+def choose(question: str, search: Search, top: int, filters: Filters) -> Chosen:
+    """Retrieve ``top`` papers for the question, and the best one on each name in it that they leave out."""
     hits = search.search(question, top=top, filters=filters)
     named: set[str] = set()
-    for name in names:
-        found = _best_on(name, hits, search, filters)
+    for name in find(question):
+        found = _best_on(name, hits, search, filters) if name.strong else None
         if found is None:
             continue
         named.add(found.paper.key)
@@ -82,26 +77,25 @@ def choose(question: str, names: Iterable[str], search: Search, top: int, filter
     return Chosen(tuple(hits), frozenset(named))
 
 
-def _best_on(name: str, hits: Sequence[Hit], search: Search, filters: Filters) -> Hit | None:
-    """The paper that is most about ``name``: in its title, else mentioned most often."""
-    having = [hit for hit in search.search(name, top=_LOOKED_UP, filters=filters) if _count(name, hit.paper)]
-    among = [hit for hit in hits if _count(name, hit.paper)]
-    if len(having) >= _COMMON and among:
+def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) -> Hit | None:
+    """The paper that is most about ``name``: in its title, else mentioned most often.
+
+    None for a name that many papers mention ("RLHF", "GPT-4"), as long as one of them is there anyway.
+    """
+    looked_up = search.search(name.text, top=_LOOKED_UP, filters=filters)
+    among = [hit for hit in hits if _about(name, hit.paper)]
+    having = [hit for hit in looked_up if _about(name, hit.paper)]
+    if among and len(having) >= _COMMON:
         return None
-    pool = [*among, *having]
-    return max(pool, key=lambda hit: _count(name, hit.paper), default=None)
+    return max([*among, *having], key=lambda hit: _about(name, hit.paper), default=None)
 
 
-def _count(name: str, paper: Paper) -> int:
-    in_title = mentions(paper.title or "", name)
-    return 10 * in_title + mentions(paper.abstract, name)
-
-
-def mentions(text: str, name: str) -> int:
-    """How often ``name`` stands in ``text`` as words of its own."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    wanted = re.escape(unicodedata.normalize("NFKC", name).casefold())
-    return len(re.findall(rf"(?<!\w){wanted}(?!\w)", folded))
+def _about(name: Name, paper: Paper) -> int:
+    """How much a paper is about ``name``; 0 when it does not have the name at all."""
+    if not Lexicon(f"{paper.title or ''}. {paper.abstract}").has(name):
+        return 0
+    in_title = Lexicon(paper.title or "").has(name)
+    return 1 + 10 * in_title + sum(other.key == name.key for other in find(paper.abstract))
 
 
 def pack(chosen: Chosen, budget: int) -> Packed:
@@ -128,13 +122,13 @@ def pack(chosen: Chosen, budget: int) -> Packed:
 
 
 def _cost(paper: Paper, sent: Sent) -> int:
-    return estimate(_block(99, paper, sent.text))
+    return tokens_in(_block(99, paper, sent.text))
 
 
 def _cut(sent: Sent, budget: int) -> Sent:
     end = 0
     for span in split(sent.text):
-        if estimate(sent.text[: span.end]) > budget:
+        if tokens_in(sent.text[: span.end]) > budget:
             break
         end = span.end
     end = end or min(len(sent.text), 3 * max(budget, 1))

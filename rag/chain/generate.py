@@ -2,7 +2,7 @@
 
     writing = Writing(model, prompts, read_json, max_tokens=700)
     for draft in writing.drafts("What does ReVISE verify?", packed.prompt(), refs=3): ...
-    writing.usage, writing.declined
+    writing.declined, writing.plain
 
 First JSON (by schema where the server can do that), asked again once with the error if the reply is none, and
 for a model that cannot do it at all plain sentences with [n] marks. Nothing is checked here.
@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from rag.chain.reply import JsonReader, Reply, unmarked
 from rag.ports import ChatModel, ChatRequest, Message
 from rag.prompts import Prompt, Prompts
-from rag.records import Claim, Draft, PromptInfo, Usage
+from rag.records import Claim, Draft, PromptInfo
 from rag.text.sentences import split
 
 _MOST_REPEATS = 2  # of sentences already written, before the model is taken to be in a loop
@@ -31,9 +31,7 @@ class Writing:
     """One answer being written by ``model``; not to be used for a second one.
 
     Attributes:
-        usage: tokens of all requests so far; ``cost_usd`` is 0.0 if all came from the cache, else None.
         declined: the model says that the papers do not state the answer.
-        cached: the reply came from the response cache.
         plain: the model could not write JSON, its sentences were read from plain text.
         prompt: the prompt that the answer was written by.
     """
@@ -43,8 +41,7 @@ class Writing:
         self._max_tokens = max_tokens
         self._written: set[str] = set()
         self._repeats = 0
-        self.usage = Usage()
-        self.declined = self.cached = self.plain = False
+        self.declined = self.plain = False
         self.prompt: PromptInfo | None = None
 
     def drafts(self, question: str, evidence: str, refs: int) -> Iterator[Draft]:
@@ -109,9 +106,6 @@ class Writing:
                 yield None
             if delta.text:
                 yield delta.text
-            if delta.usage:
-                self.usage = added(self.usage, delta.usage)
-                self.cached = delta.cached
 
     def _new(self, drafts: Iterator[Draft]) -> Iterator[Draft]:
         """Leave out what was written before (by a stream that broke, or by a model in a loop)."""
@@ -127,15 +121,8 @@ class Writing:
         return self._repeats > _MOST_REPEATS or bool(_LOOP.search(text[-_LOOP_WINDOW:]))
 
 
-def added(a: Usage, b: Usage) -> Usage:
-    """Sum of two usages; a cost is known only where both are."""
-    known = [u.cost_usd for u in (a, b) if u != Usage()]
-    cost = sum(c for c in known if c is not None) if known and None not in known else None
-    return Usage(a.prompt_tokens + b.prompt_tokens, a.completion_tokens + b.completion_tokens, cost)
-
-
 def reply_schema(refs: int) -> Mapping[str, object]:
-    """JSON schema of a reply that names the papers 1 to ``refs`` only; small models keep its order of fields."""
+    """JSON schema of a reply that names the papers 1 to ``refs`` only; servers keep its order of fields."""
     citation = _object(ref={"type": "integer", "enum": list(range(1, refs + 1))}, quote={"type": "string"})
     sentence = _object(citations={"type": "array", "items": citation}, text={"type": "string"})
     return _object(answerable={"type": "boolean"}, sentences={"type": "array", "items": sentence})
