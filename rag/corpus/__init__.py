@@ -1,0 +1,10 @@
+"""Files to ``Paper`` records: found, recognised by content, read, cleaned, named.
+
+discover(paths)  -> the files            read(path)  -> papers and failures
+keys, identity   -> which are the same   sample()    -> the bundled corpus
+"""
+
+from rag.corpus.files import STDIN, discover, sample
+from rag.corpus.read import read
+
+__all__ = ["STDIN", "discover", "read", "sample"]

@@ -1,0 +1,112 @@
+"""Which field is the title? Names that people, sites and programs give to the same things.
+
+>>> guess(["Paper Title", "Author(s)", "Abstract"])
+{'title': 'Paper Title', 'authors': 'Author(s)', 'abstract': 'Abstract'}
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from rag.corpus.drafts import Draft
+
+_NAMES = {
+    "title": "title papertitle articletitle documenttitle name ti titel titre",
+    "authors": "authors author authornames authorfullnames authorlist creators creator au",
+    "abstract": "abstract abstracttext abstractnote paperabstract summary ab description text",
+    "venue": "venue conference booktitle journal publicationtitle containertitle sourcetitle journaltitle "
+    "publication proceedings source publicationvenue conf",
+    "year": "year publicationyear pubyear py date published publicationdate issued created",
+    "url": "url link paperurl site openreview pdf pdfurl website href",
+    "doi": "doi",
+    "arxiv_id": "arxivid arxiv eprint",
+}
+FIELDS = tuple(_NAMES)
+
+
+def guess(names: Iterable[str]) -> dict[str, str]:
+    """Return which of ``names`` stands for each of ``FIELDS``; the first alias that is there wins."""
+    by_plain: dict[str, str] = {}
+    for name in names:
+        by_plain.setdefault(re.sub(r"[^a-z]", "", name.casefold()), name)
+    found = {}
+    for field_, aliases in _NAMES.items():
+        hits = [by_plain[alias] for alias in aliases.split() if alias in by_plain]
+        if hits:
+            found[field_] = hits[0]
+    return found
+
+
+def draft(
+    record: int, row: Mapping[str, object], columns: Mapping[str, str], line: int | None = None
+) -> Draft:
+    """Return the draft of ``row``; ``columns`` names its fields, the others go to ``extra``."""
+    used = set(columns.values())
+    values = {name: row.get(column) for name, column in columns.items()}
+    return Draft(
+        record,
+        abstract=text(values.get("abstract")),
+        title=text(values.get("title")),
+        authors=people(values.get("authors")),
+        venue=text(values.get("venue")),
+        year=text(values.get("year")),
+        url=text(values.get("url")),
+        doi=text(values.get("doi")),
+        arxiv_id=text(values.get("arxiv_id")),
+        extra={str(name): value for name, value in row.items() if name not in used},
+        line=line,
+    )
+
+
+def text(value: object) -> str:
+    """Return a text, a number, or the first entry of a list as text; '' for anything else."""
+    if isinstance(value, list | tuple):
+        return text(value[0]) if value else ""
+    if isinstance(value, Mapping):
+        return text(value.get("value") or value.get("name") or value.get("raw"))
+    return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def people(value: object) -> tuple[str, ...]:
+    """Return names given as a list, as one string ("A; B", "A and B", "A, B"), or as mappings."""
+    if isinstance(value, str):
+        return _split(value)
+    if isinstance(value, Mapping):
+        return (_person(value),)
+    if isinstance(value, list | tuple):
+        return tuple(name for name in (_person(item) for item in value) if name)
+    return ()
+
+
+def _person(value: object) -> str:
+    if not isinstance(value, Mapping):
+        return text(value)
+    given = text(
+        value.get("given") or value.get("first") or value.get("firstName") or value.get("first_name")
+    )
+    family = text(value.get("family") or value.get("last") or value.get("lastName") or value.get("last_name"))
+    whole = text(value.get("name") or value.get("fullname") or value.get("full_name") or value.get("literal"))
+    return whole or f"{given} {family}".strip()
+
+
+def _split(names: str) -> tuple[str, ...]:
+    for separator in (r"\s*;\s*", r"\s*\|\s*", r"\s+and\s+", r"\s*\n\s*"):
+        if re.search(separator, names):
+            parts = re.split(separator, names)
+            # "A, B, C and D" has commas between the others
+            listed = separator == r"\s+and\s+" and len(parts) == 2 and _lists_names(parts[0])
+            return tuple(
+                part for whole in parts for part in (_commas(whole) if listed else [whole]) if part.strip()
+            )
+    return tuple(_commas(names)) if _lists_names(names) else ((names.strip(),) if names.strip() else ())
+
+
+def _lists_names(names: str) -> bool:
+    """Whether commas part whole names: "Ann Lee, Bo Chen" does, "Lee, Ann" does not."""
+    parts = _commas(names)
+    return len(parts) > 2 or (len(parts) == 2 and all(" " in part for part in parts))
+
+
+def _commas(names: str) -> list[str]:
+    return [part.strip() for part in names.split(",") if part.strip()]

@@ -1,0 +1,65 @@
+"""Finds the files to read: those named, and in folders all that could hold papers, in a stable order."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from importlib import resources
+from pathlib import Path
+
+from rag.errors import UsageError
+
+STDIN = Path("-")
+# Content decides what a file is; these are skipped in folders (never when named) to spare a warning for each.
+_FOREIGN = frozenset(
+    re.findall(
+        r"\S+",
+        """.png .jpg .jpeg .gif .svg .webp .ico .bmp .tif .tiff .mp3 .mp4 .mov .avi .wav .py .pyc .ipynb .js
+    .ts .css .c .h .cpp .rs .go .java .class .jar .so .dll .exe .o .a .sh .toml .yaml .yml .ini .cfg
+    .lock .log .sqlite .db .bin .npy .npz .pt .onnx .gguf .safetensors .doc .docx .ppt .pptx .xls
+    .xlsx .odt .tar .tgz .7z .rar .whl .html .htm .sty .cls .bst .aux .bbl""",
+    )
+)
+
+
+def sample() -> Path:
+    """Return the bundled sample corpus, 38 papers of ICML 2025."""
+    return Path(str(resources.files("rag") / "data" / "icml2025-sample.jsonl"))
+
+
+def discover(paths: Iterable[Path | str]) -> list[Path]:
+    """Return the absolute paths of the files under ``paths``, each once, folders in sorted order.
+
+    Hidden files and folders and files of foreign kinds (images, programs) are skipped in folders, never when
+    named. ``-`` stands for standard input and is returned as it is.
+
+    Raises:
+        UsageError: a path does not exist, or a folder holds nothing that could be read.
+    """
+    found: dict[Path, None] = {}
+    for path in map(Path, paths):
+        found.update(dict.fromkeys([path] if path == STDIN else _under(path)))
+    return list(found)
+
+
+def _under(path: Path) -> list[Path]:
+    if path.is_dir():
+        files = sorted(file for file in _walk(path) if file.suffix.lower() not in _FOREIGN)
+        if not files:
+            raise UsageError(
+                f"There are no papers in the folder {path}.",
+                "Name a folder or file with abstracts (text, JSON, BibTeX, RIS, CSV, ...).",
+            )
+        return files
+    if not path.exists():
+        raise UsageError(
+            f"There is no file or folder {path}.", "Check the spelling; relative paths count from here."
+        )
+    return [Path(os.path.abspath(path))]
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for root, folders, names in os.walk(os.path.abspath(folder)):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield from (Path(root, name) for name in names if not name.startswith("."))

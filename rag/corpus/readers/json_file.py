@@ -1,0 +1,127 @@
+"""JSON lines, a JSON array, or an API's answer that holds the records in one of its fields.
+
+Lines and arrays are streamed, so that a million records take the memory of one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from rag.corpus import fields
+from rag.corpus.drafts import Broken, Draft
+from rag.corpus.streams import Head, Stream
+
+NAME = "JSON"
+_CONTAINERS = ("notes", "data", "results", "items", "papers", "records", "entries", "articles", "documents")
+_CHUNK = 2**20
+
+
+def detects(head: Head) -> bool:
+    start = head.start[:1]
+    return start in ("{", "[") and '"' in head.start[:2000]
+
+
+def read(stream: Stream) -> Iterator[Draft | Broken]:
+    for record, (line, value) in enumerate(_values(stream), 1):
+        if isinstance(value, json.JSONDecodeError):
+            yield Broken(record, f"is not valid JSON: {value.msg} at column {value.colno}", line)
+        elif isinstance(value, Mapping):
+            yield _draft(record, value, stream.mapping, line)
+        else:
+            yield Broken(record, f"is {type(value).__name__}, not an object with fields", line)
+
+
+def _draft(record: int, value: Mapping[str, object], mapping: Mapping[str, str], line: int | None) -> Draft:
+    return fields.draft(record, value, fields.guess(value) | dict(mapping), line)
+
+
+def _values(stream: Stream) -> Iterator[tuple[int | None, Any]]:
+    """Yield (line, record) of whichever framing the file has; an error stands in for a record it spoils."""
+    first = next((line for line in stream.lines() if line.strip()), "")
+    if first.lstrip("\ufeff \t").startswith("["):
+        yield from ((None, value) for value in _array(stream))
+        return
+    try:
+        json.loads(first)
+    except ValueError:
+        yield from _document(stream)
+    else:
+        yield from _lines(stream)
+
+
+def _lines(stream: Stream) -> Iterator[tuple[int | None, Any]]:
+    for number, line in enumerate(stream.lines(), 1):
+        if line.strip():
+            for value in _unpacked(_parsed(line.lstrip("\ufeff"))):
+                yield number, value
+
+
+def _document(stream: Stream) -> Iterator[tuple[int | None, Any]]:
+    """One object over several lines: an API's answer, or a single record; else broken JSON lines."""
+    text = stream.text()
+    value = _parsed(text)
+    if not isinstance(value, json.JSONDecodeError):
+        yield from ((None, item) for item in _unpacked(value))
+    elif text.count("\n{") > 0:
+        yield from _lines(stream)
+    else:
+        yield value.lineno, value
+
+
+def _unpacked(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        for name in _CONTAINERS:
+            held = value.get(name)
+            if isinstance(held, list) and held and all(isinstance(item, dict) for item in held):
+                return held
+    return [value]
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except json.JSONDecodeError as error:
+        return error
+    except (RecursionError, ValueError) as error:  # nested without end, or an integer of thousands of digits
+        return json.JSONDecodeError(str(error) or "nested too deeply", text[:1], 0)
+
+
+def _array(stream: Stream) -> Iterator[Any]:
+    """Yield the elements of a top-level array without reading the whole of it."""
+    decoder, buffer, started = json.JSONDecoder(), "", False
+    error: json.JSONDecodeError | None = None
+    for chunk in _chunks(stream):
+        buffer += chunk
+        if not started:
+            buffer, started = buffer.lstrip("\ufeff \t\r\n")[1:], True
+        while buffer := buffer.lstrip(" \t\r\n,"):
+            if buffer[0] == "]":
+                return
+            try:
+                value, end = decoder.raw_decode(buffer)
+            except json.JSONDecodeError as caught:
+                error = caught
+                break
+            except (RecursionError, ValueError) as caught:
+                yield json.JSONDecodeError(str(caught) or "nested too deeply", buffer[:1], 0)
+                return
+            if end == len(buffer):
+                break  # a number could go on in the next chunk
+            yield value
+            buffer, error = buffer[end:], None
+    if error is not None or buffer.strip():
+        yield error or json.JSONDecodeError("the array has no end", buffer[:1], 0)
+
+
+def _chunks(stream: Stream) -> Iterator[str]:
+    pending: list[str] = []
+    size = 0
+    for line in stream.lines():
+        pending.append(line)
+        size += len(line) + 1
+        if size >= _CHUNK:
+            yield "\n".join(pending) + "\n"
+            pending, size = [], 0
+    yield "\n".join(pending)

@@ -1,0 +1,188 @@
+"""Files to papers: the seed lists, the bundled sample, and every kind of file that is none."""
+
+from __future__ import annotations
+
+import gc
+import json
+from pathlib import Path
+
+import pytest
+
+from rag import corpus
+from rag.corpus.readers.bare_list import heading
+from rag.errors import UsageError
+from rag.records import Failure, Paper
+
+SHARED = Path(__file__).parents[1].parent / "shared"
+ABSTRACT = "We study how abstracts are read. They are parted by blank lines. " * 4
+
+
+def read(path: Path) -> list[Paper | Failure]:
+    return list(corpus.read(path))
+
+
+def papers(path: Path) -> list[Paper]:
+    items = read(path)
+    assert not [item for item in items if isinstance(item, Failure)]
+    return [item for item in items if isinstance(item, Paper)]
+
+
+@pytest.mark.skipif(not (SHARED / "seeds").is_dir(), reason="the seed files are not beside the repository")
+def test_seed_files_give_their_38_papers() -> None:
+    found = [paper for file in corpus.discover([SHARED / "seeds"]) for paper in papers(file)]
+    assert len(found) == 38
+    assert {(paper.venue, paper.year) for paper in found} == {("ICML", 2025)}
+    assert [paper.source.record for paper in found] == [*range(1, 20), *range(1, 20)]
+    assert len({paper.key for paper in found}) == 38
+    third = found[2]
+    assert third.key.startswith("specprefill-")
+    assert third.abstract.endswith(
+        "7× maximal end-to-end QPS on real downstream tasks and 7.66× TTFT improvement."
+    )
+    assert third.raw.endswith(r"7.66$\times$ TTFT improvement.")
+
+
+def test_sample_is_bundled() -> None:
+    found = papers(corpus.sample())
+    assert len(found) == 38
+    assert found[0].key == "lee2025revise"
+    assert found[0].authors[0] == "Hyunseok Lee"
+    assert found[0].url == "https://icml.cc/virtual/2025/poster/44699"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("ICML 2025 Papers", ("ICML", 2025)),
+        ("# Accepted Papers at NeurIPS 2024", ("NeurIPS", 2024)),
+        ("EMNLP 2023", ("EMNLP", 2023)),
+        ("2021 Interspeech papers", ("Interspeech", 2021)),
+        ("Proceedings of the 41st Conference on Things (XCONF 2024)", ("XCONF", 2024)),
+        ("Abstracts of the Journal of Fish 1998", ("Journal Fish", 1998)),
+        ("In 2023 the GPT family of models was used by many people all over the world", None),
+        ("We won in 2020.", None),
+        ("No year here", None),
+    ],
+)
+def test_heading(line: str, expected: tuple[str, int] | None) -> None:
+    assert heading(line) == expected
+
+
+def test_list_with_two_headings_wrapped_lines_and_a_scrap(tmp_path: Path) -> None:
+    file = tmp_path / "list.txt"
+    wrapped = ABSTRACT.replace(". They", ".\nThey")
+    file.write_text(
+        f"ACL 2023\n{wrapped}\n\nToo short.\n\n\nNAACL 2024 Papers\n\n{ABSTRACT}\n", encoding="utf-8"
+    )
+    first, scrap, second = read(file)
+    assert isinstance(first, Paper)
+    assert (first.venue, first.year, first.source.record) == ("ACL", 2023, 1)
+    assert isinstance(scrap, Failure)
+    assert (scrap.record, scrap.line) == (2, 8)
+    assert isinstance(second, Paper)
+    assert (second.venue, second.year, second.source.record) == ("NAACL", 2024, 3)
+    assert first.abstract == second.abstract
+
+
+def test_list_of_titles_and_abstracts(tmp_path: Path) -> None:
+    file = tmp_path / "list.txt"
+    file.write_text(f"A First Title\n\n{ABSTRACT}\n\nA Second Title\n\n{ABSTRACT} Again.\n", encoding="utf-8")
+    assert [paper.title for paper in papers(file)] == ["A First Title", "A Second Title"]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+def test_encodings(tmp_path: Path, encoding: str) -> None:
+    file = tmp_path / "list.txt"
+    file.write_bytes(f"ICML 2025\r\n\r\n{ABSTRACT} naïve “quotes” – Erdös.\r\n".encode(encoding))
+    assert papers(file)[0].abstract.endswith("naïve “quotes” – Erdös.")
+
+
+def test_json_framings_give_the_same_papers(tmp_path: Path) -> None:
+    rows = [{"Title": f"T{i}", "author": "Ann Lee; Bo Chen", "abstract": f"{ABSTRACT} {i}"} for i in range(3)]
+    framings = {
+        "lines.jsonl": "\n".join(map(json.dumps, rows)),
+        "array.json": json.dumps(rows, indent=1),
+        "held.json": json.dumps({"count": 3, "results": rows}),
+        "held2.json": json.dumps({"count": 3, "results": rows}, indent=2),
+    }
+    seen = set()
+    for name, text in framings.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+        found = papers(tmp_path / name)
+        assert found[0].authors == ("Ann Lee", "Bo Chen")
+        seen.add(tuple((p.key, p.title, p.source.record) for p in found))
+    assert len(seen) == 1
+
+
+def test_one_bad_line_does_not_stop_the_rest(tmp_path: Path) -> None:
+    good = json.dumps({"title": "T", "abstract": ABSTRACT})
+    file = tmp_path / "x.jsonl"
+    file.write_text(
+        "\n".join([good, "{broken", "[1]", '{"title": "No abstract"}', "", good]), encoding="utf-8"
+    )
+    items = read(file)
+    assert [type(item) for item in items] == [Paper, Failure, Failure, Failure, Paper]
+    assert [item.line for item in items if isinstance(item, Failure)] == [2, 3, 4]
+    last = items[-1]
+    assert isinstance(last, Paper)
+    assert last.source.record == 5
+
+
+@pytest.mark.parametrize(
+    ("data", "error"),
+    [
+        (b"", "is empty"),
+        (b" \n\n", "is empty"),
+        (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "is a binary file of no known format"),
+        (b"just a note", "holds no papers in a known format"),
+        (b"[]", "holds no papers in a known format"),
+    ],
+)
+def test_what_holds_no_papers_says_so(tmp_path: Path, data: bytes, error: str) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(data)
+    assert read(file) == [Failure(str(file), 0, error)]
+
+
+def test_unreadable_file(tmp_path: Path) -> None:
+    assert read(tmp_path / "gone") == [
+        Failure(str(tmp_path / "gone"), 0, "cannot be read: No such file or directory")
+    ]
+
+
+def test_huge_line(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text(json.dumps({"title": "T", "abstract": "word " * 2_000_000}), encoding="utf-8")
+    (failure,) = read(file)
+    assert isinstance(failure, Failure)
+    assert "10,000,000 characters" in failure.error
+
+
+def test_abandoned_reading_leaves_no_open_file(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text("\n".join(json.dumps({"abstract": ABSTRACT}) for _ in range(9)), encoding="utf-8")
+    reading = corpus.read(file)
+    next(reading)
+    del reading
+    gc.collect()  # a file left open would warn, and warnings are errors here
+
+
+def test_discover(tmp_path: Path) -> None:
+    for name in ["b.txt", "a/z.bib", "a/c.json", ".hidden/x.txt", "a/.x.txt", "a/pic.png"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("x", encoding="utf-8")
+    found = corpus.discover([tmp_path, tmp_path / "b.txt", tmp_path / "a" / "pic.png", Path("-")])
+    assert [str(path.relative_to(tmp_path)) if path != Path("-") else "-" for path in found] == [
+        "a/c.json",
+        "a/z.bib",
+        "b.txt",
+        "a/pic.png",
+        "-",
+    ]
+
+
+def test_discover_names_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"There is no file or folder .*gone"):
+        corpus.discover([tmp_path / "gone"])
+    with pytest.raises(UsageError, match="There are no papers in the folder"):
+        corpus.discover([tmp_path])
