@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+REFUSAL = b'{"error": {"message": "no"}}'
 Reply = Callable[[dict[str, Any]], str]
 
 
@@ -33,11 +34,8 @@ def serving(script: Script) -> Iterator[Script]:
             body = json.loads(self.rfile.read(int(self.headers["content-length"])))
             script.asked.append(body)
             status = script.statuses.pop(0) if script.statuses else 200
-            payload = (
-                stream(script.reply(body), body["model"])
-                if status == 200
-                else b'{"error": {"message": "no"}}'
-            )
+            good = status == 200
+            payload = stream(script.reply(body), body["model"]) if good else REFUSAL
             self.send_response(status)
             self.send_header("content-type", "text/event-stream" if good else "application/json")
             self.send_header("set-cookie", "session=cookie-secret")
@@ -59,7 +57,7 @@ def serving(script: Script) -> Iterator[Script]:
 
 
 def stream(text: str, model: str) -> bytes:
-    """The reply as server-sent events of a few characters each, the time stamp ticking as llama.cpp's does."""
+    lines = [f"data: {json.dumps(event)}\n\n" for event in [*events, end, last]]
     pieces = [text[i : i + 4] for i in range(0, len(text), 4)]
     events = [_chunk(model, {"role": "assistant", "content": None})]
     events += [_chunk(model, {"content": piece}, created=100 + i) for i, piece in enumerate(pieces)]

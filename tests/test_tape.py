@@ -225,7 +225,7 @@ def test_digests_ignore_the_order_of_keys_and_nothing_else() -> None:
 
 
 def test_matching_is_quick_with_long_prompts(tmp_path: Path) -> None:
-    """120 calls of 8 KB: the digest of a recorded body is taken once, so the work grows with n and not n * n."""
+    """120 calls of 8 KB: the digest of a recorded body is taken once, so the work grows with n, not n * n."""
     file = tmp_path / "a.yaml"
     bodies = [json.dumps({"n": i, "text": "word " * 1600}).encode() for i in range(120)]
     rows = tuple(Interaction("POST", "/v1", body, 200, {}, b"{}") for body in bodies)
