@@ -181,9 +181,9 @@ def _environment_layer(environ: Mapping[str, str]) -> dict[str, tuple[object, st
         key = name.removeprefix("RAG_").lower()
         if key in _KINDS and key != "prices":
             layer[key] = (value, f"environment variable {name}")
-        elif near := difflib.get_close_matches(key, _KINDS, n=1, cutoff=0.8):
+        elif near := _nearest(key, 0.8):
             # RAG_ is a common prefix: only what looks like one of ours misspelt is refused.
-            raise UsageError(f"Unknown environment variable {name}.", f"Did you mean RAG_{near[0].upper()}?")
+            raise UsageError(f"Unknown environment variable {name}.", f"Did you mean RAG_{near.upper()}?")
     return layer
 
 
@@ -197,9 +197,15 @@ def _option_layer(options: Mapping[str, object]) -> dict[str, tuple[object, str]
 def _require_known(key: str, origin: str) -> None:
     if key in _KINDS:
         return
-    near = difflib.get_close_matches(key, _KINDS, n=1, cutoff=0.5)
-    known = f"Did you mean {near[0]!r}?" if near else f"Known: {', '.join(sorted(_KINDS))}."
+    near = _nearest(key, 0.5)
+    known = f"Did you mean {near!r}?" if near else f"Known: {', '.join(sorted(_KINDS))}."
     raise UsageError(f"Unknown setting {key!r} ({origin}).", known)
+
+
+def _nearest(key: str, cutoff: float) -> str | None:
+    """The known key most like ``key``; swapped letters count for less than a missing one."""
+    swapped = [known for known in _KINDS if sorted(known) == sorted(key)]
+    return next(iter(swapped or difflib.get_close_matches(key, _KINDS, n=1, cutoff=cutoff)), None)
 
 
 def _implied_mode(origins: Mapping[str, str]) -> tuple[Mode, str | None]:

@@ -1,10 +1,9 @@
-"""What every test may rely on: a home of its own, no settings from outside, no network beyond this machine."""
+"""What every test may rely on: a home of its own, no settings from outside, no network but this machine."""
 
 from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 
 
 @pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     """Connections to other machines fail; 127.0.0.1 is allowed, for servers that a test starts."""
     connect, lookup = socket.socket.connect, socket.getaddrinfo
 
@@ -43,7 +42,6 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
     monkeypatch.setattr(socket.socket, "connect", guarded_connect)
     monkeypatch.setattr(socket, "getaddrinfo", guarded_lookup)
-    yield
 
 
 @pytest.fixture

@@ -41,6 +41,11 @@ def papers(found: Sequence[Paper]) -> str:
     return "".join(f"- {_paper(paper)} ({escaped(paper.key)})\n" for paper in found)
 
 
+def paper(one: Paper) -> str:
+    """Return one paper with its abstract."""
+    return f"{_paper(one)} ({escaped(one.key)})\n\n{escaped(one.abstract)}\n"
+
+
 def escaped(text: str) -> str:
     r"""Return ``text`` on one line with everything Markdown would act on disarmed.
 
@@ -83,4 +88,4 @@ def _paper(paper: Paper) -> str:
     parts = [f"[{title}](<{url}>)" if url else title]
     parts += [escaped(layout.authors(paper.authors))] if paper.authors else []
     parts += [f"*{escaped(layout.where(paper))}*"] if layout.where(paper) else []
-    return ". ".join(parts)
+    return ". ".join(part.removesuffix(".") for part in parts)

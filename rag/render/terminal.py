@@ -56,6 +56,9 @@ def table(console: Console, papers: Sequence[Paper]) -> None:
 def _rows(console: Console, line: Line, width: int) -> Iterable[Text]:
     text = Text.assemble(*((piece.text, STYLES[piece.style]) for piece in line.pieces))
     text.rstrip()
-    rows = text.wrap(console, max(width - line.indent - line.hang, 16)) if text else [Text()]
+    room = max(width - line.indent - line.hang, 16)
+    whole = not text or line.pieces[-1].style == "url"  # an address that is cut cannot be clicked
+    rows = [text] if whole else text.wrap(console, room)
     for number, row in enumerate(rows):
+        row.rstrip()
         yield Text(" " * (line.indent + (line.hang if number else 0))) + row

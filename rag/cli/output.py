@@ -1,0 +1,98 @@
+"""Where results and remarks go: results to stdout, everything else to stderr.
+
+Colour and wrapping only for a person: stdout is a terminal, ``NO_COLOR`` is unset, ``TERM`` is not dumb.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TextIO
+
+from rag import wiring
+from rag.cli.options import Format
+from rag.errors import RagError
+from rag.records import Answer, Hit, IndexInfo, Paper
+from rag.render import contract, layout, markdown, plain, safe
+from rag.render.layout import Line
+
+
+def answer(result: Answer, style: Format, quotes: bool) -> None:
+    """Print an answer."""
+    if style == "json":
+        text(contract.dumps(contract.answer(result)))
+    elif style == "markdown":
+        text(markdown.answer(result, quotes))
+    elif style == "bibtex":
+        text(wiring.bibtex([reference.paper for reference in result.references]))
+    else:
+        lines(layout.answer(result, quotes))
+
+
+def search(question: str, hits: Sequence[Hit], index: IndexInfo, style: Format) -> None:
+    """Print ranked papers."""
+    if style == "json":
+        text(contract.dumps(contract.search(question, hits, index)))
+    elif style == "markdown":
+        text(markdown.search(question, hits))
+    elif style == "bibtex":
+        text(wiring.bibtex([hit.paper for hit in hits]))
+    else:
+        lines(layout.search(question, hits))
+
+
+def papers(found: Sequence[Paper], style: Format) -> None:
+    """Print a list of papers."""
+    if style == "json":
+        text(contract.dumps(contract.papers(found)))
+    elif style == "markdown":
+        text(markdown.papers(found))
+    elif style == "bibtex":
+        text(wiring.bibtex(found))
+    elif is_rich(sys.stdout):
+        wiring.terminal_table(found)
+    else:
+        text(plain.table(found))
+
+
+def shown(found: Sequence[Paper], style: Format) -> None:
+    """Print all that is known about papers; one paper is one JSON object, several are a list of them."""
+    if style == "json":
+        objects = [contract.paper(paper) for paper in found]
+        text(contract.dumps(objects[0] if len(objects) == 1 else {"papers": objects}))
+    elif style == "bibtex":
+        text(wiring.bibtex(found))
+    elif style == "markdown":
+        text("\n".join(markdown.paper(paper) for paper in found))
+    else:
+        for number, paper in enumerate(found):
+            lines([*([Line()] if number else []), *layout.paper(paper)])
+
+
+def lines(laid_out: Sequence[Line]) -> None:
+    """Print laid-out lines in colour or plain."""
+    if is_rich(sys.stdout):
+        wiring.terminal_lines(laid_out)
+    else:
+        text(plain.text(laid_out))
+
+
+def text(result: str) -> None:
+    """Write a result to stdout, ended by one line break."""
+    sys.stdout.write(result.rstrip("\n") + "\n" if result.strip() else "")
+
+
+def error(failure: RagError) -> None:
+    """Write what went wrong and what to do about it, on one line."""
+    sys.stderr.write(_styled("Error: ", "31;1") + safe.line(str(failure)) + "\n")
+
+
+def is_rich(stream: TextIO) -> bool:
+    """Whether a person looks at this stream, with a terminal that can show colours."""
+    capable = os.environ.get("TERM", "") not in ("dumb", "unknown")
+    return stream.isatty() and capable and not os.environ.get("NO_COLOR")
+
+
+def _styled(words: str, code: str) -> str:
+    return f"\x1b[{code}m{words}\x1b[0m" if is_rich(sys.stderr) else words
