@@ -57,7 +57,7 @@ def serving(script: Script) -> Iterator[Script]:
 
 
 def stream(text: str, model: str) -> bytes:
-    lines = [f"data: {json.dumps(event)}\n\n" for event in [*events, end, last]]
+    """The reply as server-sent events of a few characters, the time stamp ticking as with llama.cpp."""
     pieces = [text[i : i + 4] for i in range(0, len(text), 4)]
     events = [_chunk(model, {"role": "assistant", "content": None})]
     events += [_chunk(model, {"content": piece}, created=100 + i) for i, piece in enumerate(pieces)]
