@@ -1,21 +1,42 @@
-"""Checks what a writer claims against the abstracts it cites; see ``check`` and ``Checker``."""
+"""Checks what a writer proposes against the abstracts it cites, before a reader sees it.
+
+    drafts (text, [n], words quoted)  ->  check  ->  sentences (text, verdict, verbatim quotations with offsets)
+
+For each citation: the number must be one of the evidence, the words quoted must stand in that paper's abstract
+(else they are dropped and the sentence nearest to the claim is quoted instead). For each sentence: its numbers and
+names must stand in the papers it cites, it must not point the other way, and enough of it must be carried by the
+sentences quoted. A sentence that its own citations do not carry is tried against the other papers of the
+evidence and re-attributed when one of them carries it. No second model is asked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.records import Draft, Evidence, Sentence
-
-Similarity = Callable[[str, str], float]
+from rag.chain import support
+from rag.chain.support import Claimed, Reading, Similarity, Weighing
+from rag.records import Citation, Claim, Draft, Evidence, Sentence, Verdict
+from rag.text import quotes
+from rag.text.normalise import defuse
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Thresholds of the check."""
+    """Thresholds of the check, all on the support score in [0, 1].
 
-    supported: float = 0.5
-    weak: float = 0.3
+    Attributes:
+        supported: from here on a sentence without problems is "supported".
+        weak: from here on it is "weak", below it is "unsupported".
+        reattribute: what another paper must reach before a sentence is given to it.
+        contribute: what each of several citations must carry to stay beside the sentence.
+    """
+
+    supported: float = 0.55
+    weak: float = 0.35
+    reattribute: float = 0.6
+    contribute: float = 0.3
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,17 +55,127 @@ class Checked:
     reattributed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """One paper that a sentence rests on: the ranges quoted, or None where no quotation was found."""
+
+    evidence: Evidence
+    reading: Reading
+    ranges: tuple[tuple[int, int], ...]
+
+
+_TRAILING_MARKS = re.compile(r"\s*\[\s*\d+(?:\s*[,;-]\s*\d+)*\s*\](?=[\s.,;:!?]|$)")
+
+
 class Checker:
     """Checks drafts one at a time, as they stream in, against the same evidence."""
 
     def __init__(
         self, evidence: Sequence[Evidence], *, similarity: Similarity | None = None, limits: Limits = Limits()
     ) -> None:
-        raise NotImplementedError
+        self._evidence = {e.ref: e for e in evidence}
+        self._readings = {e.ref: Reading(e.paper) for e in evidence}
+        self._similarity = similarity
+        self._limits = limits
 
     def check(self, draft: Draft) -> Checked:
         """Return the outcome for one draft: exactly one sentence, in ``sentences`` or in ``removed``."""
-        raise NotImplementedError
+        text = defuse(_TRAILING_MARKS.sub("", draft.text)).strip()
+        rests, dropped, invalid = self._resolve(draft.claims)
+        claim = support.take_apart(text)
+        sentence = self._judge(claim, rests)
+        moved = 0
+        if sentence.verdict == "unsupported" and (other := self._elsewhere(claim, rests)) is not None:
+            sentence, moved = other, 1
+        kept = sentence.verdict != "unsupported"
+        return Checked((sentence,) if kept else (), () if kept else (sentence,), dropped, invalid, moved)
+
+    def _resolve(self, claims: Sequence[Claim]) -> tuple[list[_Rest], int, int]:
+        """Return the papers cited with the ranges quoted, and how many quotations and numbers were false."""
+        ranges: dict[int, list[tuple[int, int]]] = {}
+        dropped = invalid = 0
+        for claim in claims:
+            if claim.ref not in self._evidence:
+                invalid += 1
+                continue
+            found = quotes.find(claim.quote, self._readings[claim.ref].haystack) if claim.quote else None
+            dropped += bool(claim.quote) and found is None
+            ranges.setdefault(claim.ref, []).extend([found] if found else [])
+        rests = [_Rest(self._evidence[r], self._readings[r], tuple(found)) for r, found in ranges.items()]
+        return rests, dropped, invalid
+
+    def _judge(self, claim: Claimed, rests: Sequence[_Rest]) -> Sentence:
+        """Return the sentence with its verdict, resting on the papers it cites."""
+        rests = [_with_range(claim, rest) for rest in rests if rest.reading.sentences]
+        if not rests or not claim.words:
+            return Sentence(claim.text, "unsupported", (), "cites no paper that was read")
+        weighing = self._weigh(claim, rests)
+        if len(rests) > 1 and not weighing.problems:
+            rests = self._contributing(claim, rests)
+        citations = tuple(c for rest in rests for c in self._citations(claim, rest))
+        verdict = self._verdict(claim, rests, weighing)
+        note = "; ".join((*weighing.problems, *weighing.doubts)) or None
+        return Sentence(claim.text, verdict, citations, note if verdict != "verbatim" else None)
+
+    def _weigh(self, claim: Claimed, rests: Sequence[_Rest]) -> Weighing:
+        near = [s for rest in rests for a, b in rest.ranges for s in rest.reading.touched(a, b)]
+        return support.weigh(claim, [rest.reading for rest in rests], near, self._similarity)
+
+    def _contributing(self, claim: Claimed, rests: list[_Rest]) -> list[_Rest]:
+        """Leave out citations that carry next to nothing, as long as the others carry the sentence."""
+        kept = [r for r in rests if self._weigh(claim, [r]).support >= self._limits.contribute]
+        return kept if kept and not self._weigh(claim, kept).problems else rests
+
+    def _citations(self, claim: Claimed, rest: _Rest) -> list[Citation]:
+        abstract = rest.reading.paper.abstract
+        return [
+            Citation(
+                rest.evidence.ref,
+                rest.reading.paper.key,
+                abstract[start:end],
+                start,
+                end,
+                round(self._weigh(claim, [_Rest(rest.evidence, rest.reading, ((start, end),))]).support, 4),
+            )
+            for start, end in dict.fromkeys(rest.ranges)
+        ]
+
+    def _verdict(self, claim: Claimed, rests: Sequence[_Rest], weighing: Weighing) -> Verdict:
+        if any(quotes.find(claim.text, rest.reading.haystack) for rest in rests):
+            return "verbatim"
+        if weighing.problems or weighing.support < self._limits.weak:
+            return "unsupported"
+        if weighing.doubts or weighing.support < self._limits.supported:
+            return "weak"
+        return "supported"
+
+    def _elsewhere(self, claim: Claimed, rests: Sequence[_Rest]) -> Sentence | None:
+        """Return the sentence resting on another paper of the evidence that carries it, if one does."""
+        cited = {rest.evidence.ref for rest in rests}
+        best: tuple[float, Sentence] | None = None
+        for ref, evidence in self._evidence.items():
+            if ref in cited or not claim.words:
+                continue
+            sentence = self._judge(claim, [_Rest(evidence, self._readings[ref], ())])
+            carried = max((c.support for c in sentence.citations), default=0.0)
+            good = sentence.verdict in ("verbatim", "supported") and carried >= self._limits.reattribute
+            if good and (best is None or carried > best[0]):
+                best = carried, sentence
+        if best is None:
+            return None
+        given = f"given as [{', '.join(map(str, sorted(cited)))}]" if cited else "given without a citation"
+        key = best[1].citations[0].key
+        return Sentence(
+            best[1].text, best[1].verdict, best[1].citations, f"{given}, but it is {key} that says so"
+        )
+
+
+def _with_range(claim: Claimed, rest: _Rest) -> _Rest:
+    """Quote the sentence that carries most of the claim where the writer quoted nothing that is there."""
+    if rest.ranges:
+        return rest
+    best = support.best_sentence(claim, rest.reading)
+    return rest if best is None else _Rest(rest.evidence, rest.reading, ((best.span.start, best.span.end),))
 
 
 def check(
@@ -55,5 +186,13 @@ def check(
     limits: Limits = Limits(),
     keep_unsupported: bool = False,
 ) -> Checked:
-    """Check all drafts of an answer."""
-    raise NotImplementedError
+    """Check all drafts of an answer against the evidence they were written from."""
+    checker = Checker(evidence, similarity=similarity, limits=limits)
+    outcomes = [checker.check(draft) for draft in drafts]
+    return Checked(
+        tuple(s for o in outcomes for s in (o.sentences or (o.removed if keep_unsupported else ()))),
+        tuple(s for o in outcomes for s in o.removed),
+        sum(o.dropped_quotes for o in outcomes),
+        sum(o.invalid_refs for o in outcomes),
+        sum(o.reattributed for o in outcomes),
+    )
