@@ -207,6 +207,8 @@ class Answer:
     ``read`` is the number of papers whose abstracts were put before the writer.
     ``confidence`` in [0, 1] is the score that the decision to answer or abstain was taken on, given for both
     outcomes (the evals draw the risk-coverage curve from it and choose its threshold); None if there is none.
+    ``dropped_quotes`` and ``invalid_refs`` count what a model cited that does not stand where it said;
+    ``cached`` tells that every reply of the model came from the response cache.
     """
 
     question: str
@@ -224,3 +226,6 @@ class Answer:
     timings: Timings = Timings()
     prompt: PromptInfo | None = None
     confidence: float | None = None
+    dropped_quotes: int = 0
+    invalid_refs: int = 0
+    cached: bool = False
