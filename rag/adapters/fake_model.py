@@ -1,10 +1,10 @@
-"""A model that needs no server: it answers with the sentences of the papers that share most words with the question.
+"""A model that needs no server: it answers with the sentences that share most words with the question.
 
     model = FakeChat()          # chosen like a real one: --model fake
     model.stream(request)       # the same request gives the same reply, in small pieces
 
-For tests, for trying the program offline, and for seeing every part of model mode work without a model. It reads
-the prompt that a real model would get, so that a broken prompt breaks it too.
+For tests, for trying the program offline, and for seeing every part of model mode work without a model.
+It reads the prompt that a real model would get, so that a broken prompt breaks it too.
 """
 
 from __future__ import annotations

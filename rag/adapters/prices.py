@@ -1,11 +1,11 @@
 """Looks up what a model costs, in ``prices.json`` and in the user's settings, which come first.
 
-    >>> price("gpt-4o-mini-2024-07-18", {})
-    (0.15, 0.6)
-    >>> price("qwen2.5:7b", {}) is None         # unknown is not free
-    True
-    >>> price("qwen2.5:7b", {"qwen2.5:7b": (0.0, 0.0)})
-    (0.0, 0.0)
+>>> price("gpt-4o-mini-2024-07-18", {})
+(0.15, 0.6)
+>>> price("qwen2.5:7b", {}) is None         # unknown is not free
+True
+>>> price("qwen2.5:7b", {"qwen2.5:7b": (0.0, 0.0)})
+(0.0, 0.0)
 """
 
 from __future__ import annotations

@@ -2,9 +2,9 @@
 
     model = CachedChat(OpenAIChat(...), folder, scope="http://127.0.0.1:8089/v1")
 
-What counts as identical is everything that is sent (server, model, messages, limits, schema), by SHA-256; no key
-is part of it or of the file. A reply is kept only when it came to its end. Each file is written whole or not at
-all, readable by its owner only, and the least recently used go when the folder outgrows ``max_bytes``.
+What counts as identical is everything that is sent (server, model, messages, limits, schema), by SHA-256; no
+key is part of it or of the file. A reply is kept only when it came to its end. Each file is written whole or
+not at all, readable by its owner only; the least recently used go when the folder outgrows ``max_bytes``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,12 @@ class CachedChat:
     """
 
     def __init__(
-        self, model: ChatModel, folder: Path, scope: str = "", fresh: bool = False, max_bytes: int = 50_000_000
+        self,
+        model: ChatModel,
+        folder: Path,
+        scope: str = "",
+        fresh: bool = False,
+        max_bytes: int = 50_000_000,
     ) -> None:
         self._model, self._folder, self._scope = model, folder, scope
         self._fresh, self._max_bytes = fresh, max_bytes

@@ -1,8 +1,7 @@
 """The story of an answer, on one page and for both modes.
 
-    retrieve -> evidence -> extract, or (decide -> generate -> check) -> number by first appearance -> Answer
+    count, or retrieve -> choose papers -> extract, or (decide -> write -> check) -> number -> Answer
 
-    pile = Pile(retriever, info)
     answer("By how much did SpecPrefill improve time-to-first-token?", pile)            # extractive
     answer("...", pile, writer=Writer(model, Prompts(), read_json), on_sentence=print)  # model
 
@@ -11,52 +10,32 @@ Whoever gives a writer gets its answer or its error: there is no silent way from
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 
-from rag.chain.evidence import Search
-from rag.chain.reply import JsonReader
-from rag.ports import ChatModel, PaperStore
-from rag.prompts import Prompts
-from rag.records import Answer, Filters, IndexInfo, Sentence
+from rag.chain.abstain import Decision, decide, nothing_left
+from rag.chain.evidence import Chosen, choose
+from rag.chain.extract import extract
+from rag.chain.numbering import Numbering
+from rag.chain.pile import Count, count
+from rag.chain.setup import Note, OnSentence, Options, Pile, Writer
+from rag.chain.written import Written
+from rag.errors import UsageError
+from rag.records import Answer, Filters, Hit, Reference, Sentence, Timings
 
-Similarity = Callable[[str, str], float]
+__all__ = ["Interrupted", "Options", "Pile", "Writer", "answer"]
 
-
-@dataclass(frozen=True, slots=True)
-class Pile:
-    """What is searched: the opened index and its retriever."""
-
-    retriever: Search
-    store: PaperStore
-    info: IndexInfo
-    similarity: Similarity | None = None
-    idf: Callable[[str], float] | None = None
+_NEAREST = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Writer:
-    """A model, and what is needed to have it write; ``price`` in USD per million tokens, None if unknown."""
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C while an answer was written; ``answer`` has the sentences that were checked by then."""
 
-    model: ChatModel
-    prompts: Prompts
-    read: JsonReader
-    price: tuple[float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """The dials of an answer."""
-
-    top: int = 8
-    evidence_tokens: int = 4000
-    max_tokens: int = 700
-    max_cost: float | None = None
-    depth: Literal["quick", "normal", "deep"] = "normal"
-    verify: Literal["lexical", "model", "off"] = "lexical"
-    keep_unsupported: bool = False
-    load_s: float = 0.0
+    def __init__(self, so_far: Answer) -> None:
+        super().__init__()
+        self.answer = so_far
 
 
 def answer(
@@ -64,19 +43,173 @@ def answer(
     pile: Pile,
     *,
     writer: Writer | None = None,
-    filters: Filters = Filters(),
-    options: Options = Options(),
-    on_sentence: Callable[[Sentence], None] | None = None,
-    on_note: Callable[[str], None] | None = None,
+    filters: Filters | None = None,
+    options: Options | None = None,
+    on_sentence: OnSentence | None = None,
+    on_note: Note | None = None,
 ) -> Answer:
-    """Answer ``question`` from ``pile``: with sentences of the abstracts, or written by ``writer`` and checked.
+    """Answer ``question`` from ``pile``: in sentences of the abstracts, or written by ``writer`` and checked.
 
     Args:
+        filters: which papers may be retrieved; default all.
         on_sentence: called with each sentence that passed, numbered as in the answer, while more are coming.
-        on_note: told in one line what the reader should know ("from the cache", "read 8 of 3,340 papers").
+        on_note: told, in one line each, what the reader should know ("the reply came from the cache").
 
     Raises:
         ProviderError: the writer's model cannot be had.
-        UsageError: the answer would cost more than ``options.max_cost``.
+        UsageError: an empty question, or an answer that could cost more than ``options.max_cost``.
+        Interrupted: Ctrl-C; it carries the answer so far.
     """
-    raise NotImplementedError
+    question = " ".join(question.split())
+    if not question:
+        raise UsageError("The question is empty.", 'Example: rag ask "What is speculative prefill?"')
+    options = options or Options()
+    story = _Story(question, pile, writer, options, on_sentence or _ignore, on_note or _ignore)
+    with story.clock("retrieve_s"):
+        counted = count(question, pile.store, filters or Filters())
+        chosen = None if counted else choose(question, pile.retriever, options.top, filters or Filters())
+    if counted:
+        return story.counted(counted)
+    if not chosen or not chosen.hits:
+        return story.abstained(
+            Decision(False, 0.0, "No paper of the pile matches the question and the filters.")
+        )
+    return story.written(chosen, writer) if writer else story.extracted(chosen)
+
+
+def _ignore(_: object) -> None:
+    """The default of callbacks."""
+
+
+@dataclass(slots=True)
+class _Story:
+    """One answer under way; each public method tells one ending."""
+
+    question: str
+    pile: Pile
+    writer: Writer | None
+    options: Options
+    on_sentence: OnSentence
+    on_note: Note
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def clock(self, stage: str) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - began
+
+    def counted(self, counted: Count) -> Answer:
+        """The pile itself was asked about: its records answer, in either mode."""
+        numbering = Numbering({paper.key: paper for paper in counted.papers})
+        sentence = numbering.numbered(counted.sentence)
+        self.on_sentence(sentence)
+        return replace(self._blank(), sentences=(sentence,), references=numbering.references(), model=None)
+
+    def extracted(self, chosen: Chosen) -> Answer:
+        """Sentences of the abstracts themselves."""
+        with self.clock("generate_s"):
+            found = extract(self.question, chosen.hits, similarity=self.pile.similarity, idf=self.pile.idf)
+        if not found.decision.answer:
+            return self.abstained(found.decision, read=len(chosen.hits))
+        numbering = Numbering({hit.paper.key: hit.paper for hit in chosen.hits})
+        sentences = tuple(numbering.numbered(sentence) for sentence in found.sentences)
+        for sentence in sentences:
+            self.on_sentence(sentence)
+        return replace(
+            self._blank(),
+            sentences=sentences,
+            references=numbering.references(),
+            read=len(chosen.hits),
+            confidence=found.decision.confidence,
+        )
+
+    def written(self, chosen: Chosen, writer: Writer) -> Answer:
+        """Sentences of a model, each checked before it is shown."""
+        with self.clock("verify_s"):
+            decision = decide(self.question, chosen.hits, similarity=self.pile.similarity, idf=self.pile.idf)
+        if not decision.answer:
+            return self.abstained(decision, read=len(chosen.hits))
+        work = Written(self.question, chosen, self.pile, writer, self.options)
+        numbering = Numbering({item.paper.key: item.paper for item in work.packed.papers})
+        sentences: list[Sentence] = []
+        try:
+            with self.clock("generate_s"):
+                for sentence in work.sentences():
+                    sentences.append(numbering.numbered(sentence))
+                    self.on_sentence(sentences[-1])
+        except KeyboardInterrupt:
+            reason = "Interrupted: only the sentences above were written and checked."
+            decision = replace(decision, answer=bool(sentences), reason=reason)
+            raise Interrupted(self._of(work, sentences, numbering, decision)) from None
+        self._tell(work)
+        if not any(sentence.verdict != "unsupported" for sentence in sentences):
+            decision = self._nothing(work, chosen, decision)
+        return self._of(work, sentences, numbering, decision)
+
+    def abstained(self, decision: Decision, read: int = 0) -> Answer:
+        """The pile does not answer; the nearest papers are named."""
+        return replace(
+            self._blank(),
+            status="abstained",
+            reason=decision.reason,
+            nearest=_references(decision.nearest),
+            read=read,
+            confidence=decision.confidence,
+        )
+
+    def _nothing(self, work: Written, chosen: Chosen, before: Decision) -> Decision:
+        if work.declined:
+            papers = len(work.packed.papers)
+            reason = f"The model finds no answer in the {papers} paper{'s' * (papers != 1)} it read."
+            return Decision(False, before.confidence, reason, chosen.hits[:_NEAREST])
+        return replace(nothing_left(self.question, chosen.hits, work.removed), answer=False)
+
+    def _of(
+        self, work: Written, sentences: Sequence[Sentence], numbering: Numbering, decision: Decision
+    ) -> Answer:
+        """The record of model mode; an abstention keeps its costs."""
+        self.seconds["verify_s"] = self.seconds.get("verify_s", 0.0) + work.verify_s
+        self.seconds["generate_s"] -= work.verify_s
+        ending = self._blank() if decision.answer else self.abstained(decision)
+        return replace(
+            ending,
+            sentences=tuple(sentences) if decision.answer else (),
+            references=numbering.references() if decision.answer else (),
+            reason=decision.reason,
+            removed=numbering.within(work.removed),
+            read=len(work.packed.papers),
+            usage=work.meter.usage,
+            prompt=work.prompt,
+            confidence=decision.confidence,
+            dropped_quotes=work.dropped_quotes,
+            invalid_refs=work.invalid_refs,
+            cached=work.meter.cached,
+        )
+
+    def _tell(self, work: Written) -> None:
+        if work.meter.cached:
+            self.on_note("The reply came from the response cache; --fresh asks the model anew.")
+        if work.plain:
+            self.on_note(f"{work.meter.name} did not write JSON; its sentences were read from plain text.")
+        if self.options.verify == "off":
+            self.on_note("The sentences were not checked (--verify off).")
+
+    def _blank(self) -> Answer:
+        return Answer(
+            question=self.question,
+            status="answered",
+            mode="model" if self.writer else "extractive",
+            model=self.writer.model.name if self.writer else None,
+            sentences=(),
+            references=(),
+            nearest=(),
+            index=self.pile.info,
+            timings=Timings(load_s=self.options.load_s, **self.seconds),
+        )
+
+
+def _references(hits: Sequence[Hit]) -> tuple[Reference, ...]:
+    return tuple(Reference(n, hit.paper) for n, hit in enumerate(hits[:_NEAREST], start=1))

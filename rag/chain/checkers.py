@@ -1,7 +1,7 @@
 """The three ways to check a written sentence: ``--verify lexical`` (the default), ``model`` and ``off``.
 
-All have ``check(draft) -> Checked``; "lexical" is ``rag.chain.verify.Checker`` itself. "model" asks a model about
-what that one let pass, and can only be stricter; "off" checks nothing but that the cited numbers exist.
+All have ``check(draft) -> Checked``; "lexical" is ``rag.chain.verify.Checker`` itself. "model" asks a model
+about what that one let pass, and can only be stricter; "off" checks only that the cited numbers exist.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Counts what an answer's requests to a model use and cost, and stops before more is spent than allowed.
 
-    meter = Meter(model, price=(0.15, 0.60), max_cost=0.01)     # USD per million tokens: prompt, completion
-    ... meter.stream(request) ...                               # a ChatModel like the one inside
-    meter.usage                                                 # Usage(1200, 80, 0.000228)
+meter = Meter(model, price=(0.15, 0.60), max_cost=0.01)     # USD per million tokens: prompt, completion
+... meter.stream(request) ...                               # a ChatModel like the one inside
+meter.usage                                                 # Usage(1200, 80, 0.000228)
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _FRAME = 8  # tokens that a chat template puts around a message
 
 
 class Meter:
-    """Implements ``ports.ChatModel`` around another one; ``usage`` and ``cached`` tell what happened so far."""
+    """Implements ``ports.ChatModel`` around another; ``usage`` and ``cached`` tell what happened so far."""
 
     def __init__(self, model: ChatModel, price: Price | None = None, max_cost: float | None = None) -> None:
         if max_cost is not None and price is None:
             raise UsageError(
                 f"The price of {model.name!r} is unknown, so --max-cost cannot be kept.",
-                f'Add "{model.name}" = [prompt, completion] to [prices] in rag.toml (USD per million tokens).',
+                f'Add "{model.name}" = [prompt, completion] to [prices] in rag.toml (USD per million).',
             )
         self._model, self._price, self._max_cost = model, price, max_cost
         self._prompt = self._completion = 0

@@ -1,8 +1,8 @@
 """Numbers the cited papers by first appearance, while sentences are still coming.
 
-    numbering = Numbering({"lee2025revise": paper, ...})
-    numbering.numbered(sentence)        # its citations as [1], [2], ... in the order in which papers appear
-    numbering.references()              # the same papers, in that order
+numbering = Numbering({"lee2025revise": paper, ...})
+numbering.numbered(sentence)        # its citations as [1], [2], ... in the order in which papers appear
+numbering.references()              # the same papers, in that order
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ class Numbering:
         self._refs: dict[str, int] = {}
 
     def numbered(self, sentence: Sentence) -> Sentence:
-        """Return the sentence with its citations numbered; a paper met for the first time gets the next number."""
+        """Return the sentence with its citations numbered; a paper that is new gets the next number."""
         citations = tuple(
             replace(citation, ref=self._refs.setdefault(citation.key, len(self._refs) + 1))
             for citation in sentence.citations
