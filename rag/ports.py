@@ -40,11 +40,7 @@ class Embedder(Protocol):
 
 
 class VectorStore(Protocol):
-    """Nearest passages by cosine similarity."""
-
-    def upsert(self, passages: Sequence[Passage], vectors: Vectors, papers: Mapping[str, Paper]) -> None: ...
-
-    def delete(self, passage_ids: Sequence[str]) -> None: ...
+    """Nearest passages by cosine similarity. Read side; writing goes through LlamaIndex."""
 
     def query(
         self, vector: Vectors, k: int, allowed: frozenset[str] | None = None
@@ -85,6 +81,10 @@ class PaperStore(Protocol):
 
     def passages_of(self, keys: Iterable[str]) -> dict[str, list[Passage]]:
         """Return the passages of each of ``keys`` that is published, in the order of the abstract."""
+        ...
+
+    def fingerprint(self) -> str:
+        """Return what changes whenever another state is published."""
         ...
 
     def count_papers(self) -> int: ...

@@ -42,4 +42,5 @@ class FakeEmbedder:
                 row[(checksum >> 1) % self.dimensions] += 1.0 if checksum & 1 else -1.0
             if not row.any():
                 row[0] = 1.0
-        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        unit: Vectors = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+        return unit

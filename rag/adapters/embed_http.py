@@ -41,6 +41,7 @@ class HttpEmbedder:
     def __init__(
         self,
         model: str,
+        *,
         base_url: str | None = None,
         api_key: str | None = None,
         window: int | None = None,
@@ -72,7 +73,7 @@ class HttpEmbedder:
 
     def _request(self, texts: Sequence[str]) -> Vectors:
         try:
-            # Asked for plain numbers: some servers ignore the SDK's own choice of base64 and are misread then.
+            # Plain numbers: some servers ignore the SDK's own choice of base64 and would be misread.
             answer = self._client.embeddings.create(
                 model=self._model, input=list(texts), encoding_format="float"
             )
@@ -100,22 +101,22 @@ class HttpEmbedder:
         )
 
     def _translate(self, error: openai.OpenAIError) -> ProviderError:
-        where = f"The embedding server at {self._client.base_url}"
-        match error:
-            case openai.APITimeoutError():
-                return ProviderError(f"{where} did not answer in time.", "Try again, or check the server.")
-            case openai.APIConnectionError():
-                return ProviderError(f"{where} cannot be reached.", "Check the address and that it runs.")
-            case openai.AuthenticationError() | openai.PermissionDeniedError():
-                return ProviderError(f"{where} refused the key.", "Check the API key in the settings.")
-            case openai.NotFoundError():
-                return ProviderError(
-                    f"{where} knows no embedding model {self._model!r}.", "Check the model's name and the address."
-                )
-            case openai.RateLimitError():
-                return ProviderError(f"{where} is rate-limiting.", "Wait a little, then run the command again.")
-            case openai.APIStatusError():
-                return ProviderError(
-                    f"{where} answered with status {error.status_code}.", "Look at the server's log, then try again."
-                )
-        return self._nonsense(type(error).__name__)
+        what, remedy = self._story(error)
+        return ProviderError(f"The embedding server at {self._client.base_url} {what}.", remedy)
+
+    def _story(self, error: openai.OpenAIError) -> tuple[str, str]:
+        """What the server did, and the remedy; nothing of its own text, which may repeat the key."""
+        stories: list[tuple[type[openai.OpenAIError], str, str]] = [
+            (openai.APITimeoutError, "did not answer in time", "Try again, or check the server."),
+            (openai.APIConnectionError, "cannot be reached", "Check the address and that it runs."),
+            (openai.AuthenticationError, "refused the key", "Check the API key in the settings."),
+            (openai.PermissionDeniedError, "refused the key", "Check the API key in the settings."),
+            (openai.NotFoundError, f"knows no embedding model {self._model!r}", "Check model and address."),
+            (openai.RateLimitError, "is rate-limiting", "Wait a little, then run the command again."),
+        ]
+        for kind, what, remedy in stories:
+            if isinstance(error, kind):
+                return what, remedy
+        code = getattr(error, "status_code", None)
+        what = f"answered with status {code}" if code else f"failed ({type(error).__name__})"
+        return what, "Look at the server's log, then try again."

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import onnxruntime
+import onnxruntime  # type: ignore[import-untyped]
 from tokenizers import Tokenizer
 
 from rag.errors import EnvironmentFault
@@ -54,7 +54,9 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Raises EnvironmentFault when the model's files are missing or altered."""
-        if len(texts) > 1:  # an ingest; for one question, hashing 23 MB would take twice the time of its vector
+        if (
+            len(texts) > 1
+        ):  # an ingest; for one question, hashing 23 MB would take twice the time of its vector
             self.check()
         if len(texts) < 2:
             rows = [self._embed_one(text) for text in texts]
@@ -113,5 +115,7 @@ def _data_file(package: str, name: str) -> Path:
     spec = find_spec(package)
     path = Path(spec.origin).parent / name if spec and spec.origin else None
     if path is None or not path.is_file():
-        raise EnvironmentFault(f"The bundled embedding model is incomplete: {package}/{name} is missing.", _REINSTALL)
+        raise EnvironmentFault(
+            f"The bundled embedding model is incomplete: {package}/{name} is missing.", _REINSTALL
+        )
     return path

@@ -18,10 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import bm25s
+import bm25s  # type: ignore[import-untyped]
 import numpy as np
-import Stemmer
-from bm25s.stopwords import STOPWORDS_EN
+import Stemmer  # type: ignore[import-not-found]
+from bm25s.stopwords import STOPWORDS_EN  # type: ignore[import-untyped]
 
 _WORD = re.compile(r"\w\w+")
 _STOP = frozenset(STOPWORDS_EN)
@@ -71,7 +71,7 @@ class Terms:
 
 
 def build(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
-    """Write the index of (key, text) pairs into ``folder``, which is created; half-written until this returns."""
+    """Write the index of (key, text) pairs into ``folder``, which is created; whole when this returns."""
     folder.mkdir(parents=True)
     terms = Terms()
     vocabulary: dict[str, int] = {}
@@ -102,7 +102,9 @@ class Bm25Index:
 
     def __init__(self, folder: Path) -> None:
         self._keys = np.load(folder / _KEYS, mmap_mode="r")
-        self._bm25 = None if (folder / _EMPTY).exists() else bm25s.BM25.load(folder, mmap=True, show_progress=False)
+        self._bm25 = (
+            None if (folder / _EMPTY).exists() else bm25s.BM25.load(folder, mmap=True, show_progress=False)
+        )
         self._terms = Terms()
 
     def search(self, question: str, k: int, allowed: frozenset[str] | None = None) -> list[tuple[str, float]]:

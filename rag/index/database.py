@@ -1,8 +1,8 @@
 """The SQLite files of an index: their tables, how they are opened, and what their errors mean to a user.
 
-``papers.sqlite`` is the truth; a long ingest is one transaction on it, so that readers see the old state until
-it is complete and a killed one leaves no trace. ``vectors.sqlite`` keeps what was embedded, by embedder and
-text, and is committed as the vectors come: a killed ingest starts again without embedding anything twice.
+``papers.sqlite`` is the truth; an ingest, however long, is one transaction on it, so that readers see the
+old state until it is complete and a killed one leaves no trace. ``vectors.sqlite`` keeps what was embedded, by
+embedder and text, and is committed as the vectors come: a killed ingest does not embed anything twice.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def open_readonly(folder: Path) -> sqlite3.Connection:
     """
     path = folder / PAPERS
     if not path.is_file() or not path.stat().st_size:
-        raise IndexMissing(f"There is no index in {folder}.", f"Make one with: rag ingest PATH --index {folder}")
+        raise IndexMissing(
+            f"There is no index in {folder}.", f"Make one with: rag ingest PATH --index {folder}"
+        )
     # A reader of a WAL database writes its -shm file; on a read-only disk nobody else writes either.
     frozen = "" if os.access(folder, os.W_OK) else "&immutable=1"
     with faults(folder):
@@ -136,7 +138,12 @@ def _from_sqlite(folder: Path, error: sqlite3.DatabaseError) -> EnvironmentFault
     primary = None if code is None else code & 0xFF
     if primary == sqlite3.SQLITE_FULL:
         return _disk_full(folder)
-    if primary in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH):
+    if primary in (
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_AUTH,
+    ):
         return _not_writable(folder)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return EnvironmentFault(f"The index in {folder} is in use by another program.", "Try again later.")
@@ -145,7 +152,9 @@ def _from_sqlite(folder: Path, error: sqlite3.DatabaseError) -> EnvironmentFault
             f"The records of the index in {folder} are damaged ({error}).",
             f"Delete {folder} and run rag ingest again.",
         )
-    return EnvironmentFault(f"The index in {folder} cannot be used: {error}.", "Check the disk and its rights.")
+    return EnvironmentFault(
+        f"The index in {folder} cannot be used: {error}.", "Check the disk and its rights."
+    )
 
 
 def _from_system(folder: Path, error: OSError) -> EnvironmentFault:

@@ -14,6 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
 from rag.errors import IndexMismatch, IndexMissing
 from rag.index import rows
@@ -137,7 +138,7 @@ class Library:
             for id_, key, start, stop, abstract in self._select(query % _marks(batch), batch):
                 yield Passage(id_, key, abstract[start:stop], start, stop)
 
-    def _select(self, query: str, values: Iterable[object] = ()) -> list[tuple[str, ...]]:
+    def _select(self, query: str, values: Iterable[object] = ()) -> list[tuple[Any, ...]]:
         with faults(self.folder):
             return self._db.execute(query, tuple(values)).fetchall()
 

@@ -18,7 +18,7 @@ import filelock
 from rag.errors import EnvironmentFault
 
 NAME = "writer.lock"
-_HOLDER = "writer.json"
+HOLDER = "writer.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +54,10 @@ def writing(
     except filelock.Timeout:
         _wait(lock, folder, timeout, on_wait)
     try:
-        (folder / _HOLDER).write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")
+        (folder / HOLDER).write_text(json.dumps({"pid": os.getpid(), "since": time.time()}), encoding="utf-8")
         yield
     finally:
-        (folder / _HOLDER).unlink(missing_ok=True)
+        (folder / HOLDER).unlink(missing_ok=True)
         lock.release()
 
 
@@ -70,14 +70,15 @@ def _wait(
         lock.acquire(timeout=timeout, poll_interval=0.1)
     except filelock.Timeout:
         raise EnvironmentFault(
-            f"The index in {folder} is being written by {holder(folder)}.", "Wait until it is done, or end it."
+            f"The index in {folder} is being written by {holder(folder)}.",
+            "Wait until it is done, or end it.",
         ) from None
 
 
 def holder(folder: Path) -> Holder:
     """Say who wrote last or still writes, as far as that is known."""
     try:
-        found = json.loads((folder / _HOLDER).read_text(encoding="utf-8"))
+        found = json.loads((folder / HOLDER).read_text(encoding="utf-8"))
         return Holder(int(found["pid"]), float(found["since"]))
     except (OSError, ValueError, KeyError, TypeError):
         return Holder(None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -74,12 +74,12 @@ class Identity:
     Args:
         signatures: texts of which two records share one when they are the same paper, strongest first.
         merge: the paper that two records of it make; the key of the first is kept.
-        distinct: a free key near the proposed one; ``taken`` tells whether a key is in use.
+        distinct: a free key near the proposed one; ``taken`` holds the keys in use.
     """
 
     signatures: Callable[[Paper], Sequence[str]]
     merge: Callable[[Paper, Paper], Paper]
-    distinct: Callable[[str, Callable[[str], bool]], str]
+    distinct: Callable[[str, Container[str]], str]
 
 
 Read = Callable[[Path], Iterator[Paper | Failure]]

@@ -1,7 +1,7 @@
 """Papers as rows: JSON bodies, hashes and the folded columns that filters compare.
 
-    body, hash = pack(paper)         # everything but key, abstract and sources
-    unpack(key, abstract, body, sources) == paper
+body, hash = pack(paper)         # everything but key, abstract and sources
+unpack(key, abstract, body, sources) == paper
 """
 
 from __future__ import annotations

@@ -1,0 +1,113 @@
+"""Finds papers for a question: dense and keyword search, fused by weighted score.
+
+    Retriever(store=library, vectors=chroma, keywords=bm25, embedder=minilm).search("What is SpecPrefill?")
+
+Either search gives its 100 best papers. Their scores are stretched to [0, 1] (the best 1, the worst 0, one
+that it did not find 0) and added: w * keyword + (1 - w) * dense. A paper scores by its best passage.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from rag.ports import Embedder, KeywordIndex, PaperStore, VectorStore
+from rag.records import Filters, Hit, Passage
+
+DEPTH = 100
+_ALL = Filters()
+_ATTEMPTS = 5
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """Searches one index. ``weight`` is the share of the keyword score, from 0 (dense only) to 1."""
+
+    store: PaperStore
+    vectors: VectorStore
+    keywords: KeywordIndex
+    embedder: Embedder
+    weight: float = 0.5
+
+    def search(self, question: str, top: int = 10, filters: Filters = _ALL) -> list[Hit]:
+        """Return the ``top`` papers, best first; none when nothing passes the filters."""
+        question = question.strip()
+        if not question or top < 1:
+            return []
+        for _ in range(_ATTEMPTS):
+            before = self.store.fingerprint()
+            hits = self._search(question, top, filters)
+            if self.store.fingerprint() == before:
+                break  # else a writer published in the middle, and the parts may not belong together
+        return hits
+
+    def _search(self, question: str, top: int, filters: Filters) -> list[Hit]:
+        allowed = self.store.keys(filters) if filters else None
+        passages = self._nearest_passages(question, allowed)
+        dense = {key: score for key, (_, score) in passages.items()}
+        keyword = dict(self.keywords.search(question, DEPTH, allowed))
+        fused = fuse(keyword, dense, self.weight)
+        ranked = sorted(fused, key=lambda key: (-fused[key], key))[:top]
+        places = {"dense": _ranks(dense), "keyword": _ranks(keyword)}
+        scores = {"dense": dense, "keyword": keyword}
+        first = self.store.passages_of(key for key in ranked if key not in passages)
+        hits = []
+        for key in ranked:
+            paper = self.store.paper(key)
+            passage = passages[key][0] if key in passages else next(iter(first.get(key, [])), None)
+            if paper is not None and passage is not None:
+                hits.append(Hit(paper, passage, fused[key], _of(places, key), _of(scores, key)))
+        return hits
+
+    def _nearest_passages(
+        self, question: str, allowed: frozenset[str] | None
+    ) -> dict[str, tuple[Passage, float]]:
+        """The nearest ``DEPTH`` papers, each with its nearest passage and that one's cosine."""
+        ids = None if allowed is None else self._passage_ids(allowed)
+        vector = self.embedder.embed([question])[0]
+        wanted = 2 * DEPTH
+        while True:
+            found = self.vectors.query(vector, wanted, ids)
+            known = self.store.passages(id_ for id_, _ in found)
+            best: dict[str, tuple[Passage, float]] = {}
+            for id_, score in found:
+                if id_ in known and len(best) < DEPTH:
+                    best.setdefault(known[id_].paper_key, (known[id_], score))
+            if len(best) >= DEPTH or len(found) < wanted:
+                return best
+            wanted *= 4  # many passages of few papers, or not published ones, were in the way
+
+    def _passage_ids(self, keys: frozenset[str]) -> frozenset[str]:
+        return frozenset(p.id for group in self.store.passages_of(sorted(keys)).values() for p in group)
+
+
+def fuse(keyword: Mapping[str, float], dense: Mapping[str, float], weight: float) -> dict[str, float]:
+    """Return the weighted sum of both scores, each stretched to [0, 1].
+
+    >>> fuse({"a": 9.0, "b": 3.0}, {"b": 0.8, "c": 0.2}, weight=0.5)
+    {'a': 0.5, 'b': 0.5, 'c': 0.0}
+    """
+    keyword, dense = _stretched(keyword), _stretched(dense)
+    keys = dict.fromkeys([*keyword, *dense])
+    return {key: weight * keyword.get(key, 0.0) + (1 - weight) * dense.get(key, 0.0) for key in keys}
+
+
+def _stretched(scores: Mapping[str, float]) -> dict[str, float]:
+    """Scores moved to [0, 1]; when all are equal, all are 1, since each of them was found."""
+    if not scores:
+        return {}
+    low, high = min(scores.values()), max(scores.values())
+    if high == low:
+        return dict.fromkeys(scores, 1.0)
+    return {key: (score - low) / (high - low) for key, score in scores.items()}
+
+
+def _ranks(scores: Mapping[str, float]) -> dict[str, int]:
+    ordered = sorted(scores, key=lambda key: (-scores[key], key))
+    return {key: rank for rank, key in enumerate(ordered, start=1)}
+
+
+def _of(by_retriever: Mapping[str, Mapping[str, T]], key: str) -> dict[str, T]:
+    return {name: values[key] for name, values in by_retriever.items() if key in values}

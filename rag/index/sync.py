@@ -1,0 +1,106 @@
+"""Makes an index equal to the files it is made from.
+
+    report = sync(Path("my-index"), files, read=corpus.read, identity=identity, parts=parts)
+    report.added, report.unchanged                       # (38, 0), and (0, 38) the next time
+
+Files that did not change are not opened, records that did not change are not embedded again, and a search
+during all this sees the old state or the new one (``rag.index.writer`` says how).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from rag.errors import UsageError
+from rag.index.changes import Changes
+from rag.index.parts import Identity, Parts, Read
+from rag.index.report import SyncReport
+from rag.index.writer import OnWait, Progress, Writer, writing_to
+from rag.records import Paper
+
+
+def sync(
+    folder: Path,
+    files: Sequence[Path],
+    *,
+    read: Read,
+    identity: Identity,
+    parts: Parts,
+    reading: str = "",
+    prune: bool = False,
+    progress: Progress | None = None,
+    on_wait: OnWait | None = None,
+    timeout: float = 60.0,
+) -> SyncReport:
+    """Bring the index in ``folder`` into line with ``files``; other files that it knows stay as they are.
+
+    Args:
+        folder: the index; made when it is not there.
+        files: the files to read, already found.
+        read: yields the papers of a file and the failures in it; the keys of the papers are proposals.
+        identity: when two records are the same paper.
+        parts: the adapters.
+        reading: a name for how ``read`` works; when it changes, every file is read again.
+        prune: drop papers whose file is gone.
+        progress: told (done, total) passages while they are embedded.
+        on_wait: told who is writing when another process is; ``timeout`` is how many seconds to wait for it.
+
+    Raises:
+        EnvironmentFault: the folder is no index, cannot be written, or is being written by another process.
+        IndexMismatch: the index was made with another format, embedder or splitter.
+        ProviderError: the embedder failed; what it embedded is kept for the next run.
+        KeyboardInterrupt: likewise.
+    """
+    began = time.monotonic()
+    with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
+        changes = Changes(writer.db, read=read, identity=identity, splitter=writer.splitter, reading=reading)
+        for path in files:
+            changes.take_file(path)
+        if prune:
+            changes.drop_missing_files()
+        changes.settle()
+        added, changed, unchanged, removed = changes.counts(files)
+        writer.publish(progress)
+        papers = _count_papers(writer)
+    return SyncReport(
+        added, changed, unchanged, removed, tuple(changes.failed), papers, time.monotonic() - began
+    )
+
+
+def remove(
+    folder: Path,
+    keys: Sequence[str],
+    *,
+    identity: Identity,
+    parts: Parts,
+    on_wait: OnWait | None = None,
+    timeout: float = 60.0,
+) -> SyncReport:
+    """Remove papers from the index. Ingesting a file that still holds one brings it back.
+
+    Raises:
+        UsageError: there is no paper of that key; nothing is removed then.
+        EnvironmentFault, IndexMismatch: as for ``sync``.
+    """
+    began = time.monotonic()
+    with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
+        changes = Changes(writer.db, read=_nothing, identity=identity, splitter=writer.splitter, reading="")
+        for key in keys:
+            if not writer.db.execute("SELECT 1 FROM papers WHERE key = ?", (key,)).fetchone():
+                raise UsageError(f"There is no paper {key!r} in {folder}.", "See: rag papers list")
+            changes.drop_paper(key)
+        changes.settle()
+        _, changed, _, removed = changes.counts([])
+        writer.publish()
+        papers = _count_papers(writer)
+    return SyncReport(changed=changed, removed=removed, papers=papers, seconds=time.monotonic() - began)
+
+
+def _nothing(_: Path) -> Iterator[Paper]:
+    return iter(())
+
+
+def _count_papers(writer: Writer) -> int:
+    return int(writer.db.execute("SELECT count(*) FROM papers").fetchone()[0])

@@ -1,0 +1,287 @@
+"""An index opened for writing, and the one way in which a new state of it is published.
+
+    with writing_to(folder, parts) as writer, writer.transaction():
+        changes = ...                      # papers and passages brought up to date
+        writer.publish(progress)
+
+What a reader sees meanwhile:
+
+    1  the transaction on the records begins             the old state
+    2  papers and passages are derived                   the old state
+    3  new passages are embedded and put into Chroma     the old state: ids that are not published are ignored
+    4  a keyword index is written beside the old one     the old state
+    5  the transaction ends: the new state is published  the new state
+    6  what only the old state used is deleted           the new state
+
+A process killed before 5 leaves the old state, after 5 the new one, and in both cases the file
+``unfinished``: the next writer then compares Chroma with the records, tries it with known vectors, and
+repairs it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from rag.errors import EnvironmentFault, IndexMismatch
+from rag.index import lock, manifest, rows
+from rag.index.database import FORMAT, PAPERS, VECTORS, faults, open_papers
+from rag.index.library import keyword_folder, vector_folder, wrong_embedder
+from rag.index.manifest import Manifest
+from rag.index.parts import Item, Parts, WritableVectors
+from rag.index.passages import Prepared, Splitter, joined
+from rag.index.vectors import StoredVectors
+from rag.records import Passage
+
+Progress = Callable[[int, int], None]
+OnWait = Callable[[lock.Holder], None]
+
+UNFINISHED = "unfinished"
+_OURS = (PAPERS, VECTORS, manifest.NAME, lock.NAME, lock.HOLDER, UNFINISHED, "chroma", "keyword")
+_BATCH = 256
+_SAMPLE = 100
+
+
+@contextmanager
+def writing_to(
+    folder: Path, parts: Parts, *, timeout: float = 60.0, on_wait: OnWait | None = None, rebuild: bool = False
+) -> Iterator[Writer]:
+    """Open ``folder`` as the only writer; see ``rag.index.lock.writing`` for ``timeout`` and ``on_wait``.
+
+    Args:
+        rebuild: accept an index made with another embedder or splitter.
+
+    Raises:
+        EnvironmentFault: it is no index, cannot be written, or is being written.
+        IndexMismatch: it was made with another format, embedder or splitter.
+    """
+    _require_ours(folder)
+    with faults(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        manifest.check_format(folder)
+        with lock.writing(folder, timeout, on_wait):
+            writer = Writer(folder, parts)
+            try:
+                if not rebuild:
+                    writer.require_same_settings()
+                yield writer
+            finally:
+                writer.close()
+
+
+class Writer:
+    """An index opened for writing; made by ``writing_to``, which holds the lock."""
+
+    def __init__(self, folder: Path, parts: Parts) -> None:
+        self.folder = folder
+        self.parts = parts
+        self.db = open_papers(folder)
+        self.stored = StoredVectors(folder, parts.embedder.id)
+        self.splitter = Splitter(parts.embedder.count_tokens, parts.embedder.window)
+        self._vectors: WritableVectors | None = None
+
+    def close(self) -> None:
+        self.db.close()
+        self.stored.close()
+        if self._vectors is not None:
+            self._vectors.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Undo everything unless ``publish`` was reached."""
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        finally:
+            if self.db.in_transaction:
+                self.db.execute("ROLLBACK")
+
+    def published(self) -> Manifest | None:
+        row = self.db.execute("SELECT value FROM meta WHERE name = 'manifest'").fetchone()
+        return Manifest.loads(row[0]) if row else None
+
+    def require_same_settings(self) -> None:
+        found = self.published()
+        if found is None:
+            return
+        if found.embedder != self.parts.embedder.id:
+            raise wrong_embedder(self.folder, found.embedder, self.parts.embedder.id)
+        if dict(found.splitter) != self.splitter.settings():
+            raise IndexMismatch(
+                f"The index in {self.folder} was cut into passages by other rules.",
+                f"Cut it anew: rag index rebuild --index {self.folder}",
+            )
+
+    def publish(self, progress: Progress | None = None, *, distrust: bool = False) -> bool:
+        """Bring vectors and keyword index into line with the passages, then publish them; steps 3 to 6.
+
+        Args:
+            progress: told (done, total) passages as they are embedded.
+            distrust: compare Chroma with the records even if the last writer ended well.
+
+        Returns:
+            whether there was anything to do.
+        """
+        old, new = self.published(), self._describe()
+        suspect = distrust or (self.folder / UNFINISHED).exists()
+        keywords = keyword_folder(self.folder, new.fingerprint)
+        moved = self._any("fresh") or self._any("gone")
+        if old == new and keywords.is_dir() and not suspect and not moved:
+            self.db.execute("COMMIT")
+            return False
+        (self.folder / UNFINISHED).touch()
+        self._fill(self._missing() if suspect else self._ids("temp.fresh"), progress)
+        if old is None or old.fingerprint != new.fingerprint or suspect or not keywords.is_dir():
+            self._build_keywords(keywords)
+        self.db.executemany(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)",
+            [("manifest", new.dumps()), ("fingerprint", new.fingerprint)],
+        )
+        self.db.execute("COMMIT")
+        self._clean_up(new)
+        return True
+
+    def vectors(self) -> WritableVectors:
+        """The vector store, opened when first needed."""
+        if self._vectors is None:
+            self._vectors = self.parts.open_vectors(vector_folder(self.folder))
+        return self._vectors
+
+    def replace_vectors(self) -> WritableVectors:
+        """Throw the vector store away, however damaged, and open an empty one."""
+        if self._vectors is not None:
+            self._vectors.reset()
+            return self._vectors
+        shutil.rmtree(vector_folder(self.folder), ignore_errors=True)
+        return self.vectors()
+
+    def sound_ids(self) -> set[str]:
+        """Ids in the vector store; none if it is damaged, and then it is made anew."""
+        try:
+            ids = self.vectors().ids()
+            sound = self.vectors().finds(self._sample(ids))
+        except EnvironmentFault:
+            sound = False
+        if sound:
+            return ids
+        self.replace_vectors()
+        return set()
+
+    def _missing(self) -> list[str]:
+        """Passages that Chroma lacks after what nobody knows was taken out of it."""
+        stored = self.sound_ids()
+        wanted = set(self._ids("passages"))
+        self.vectors().delete(sorted(stored - wanted - set(self._ids("temp.gone"))))
+        return sorted(wanted - stored)
+
+    def _sample(self, ids: set[str]) -> dict[str, bytes]:
+        """Stored vectors of some of ``ids``, spread evenly, to search for."""
+        every = sorted(ids)
+        chosen = every[:: max(1, len(every) // _SAMPLE)]
+        marks = ",".join("?" * len(chosen))
+        hashes = dict(
+            self.db.execute(f"SELECT id, text_hash FROM passages WHERE id IN ({marks})", chosen).fetchall()
+        )
+        known = self.stored.recall(hashes.values())
+        return {id_: known[text_hash] for id_, text_hash in hashes.items() if text_hash in known}
+
+    def _fill(self, ids: list[str], progress: Progress | None) -> None:
+        if not ids:
+            return
+        ingest = self.parts.open_ingest(self.vectors(), self.parts.embedder)
+        for at in range(0, len(ids), _BATCH):
+            if progress:
+                progress(at, len(ids))
+            ingest.run(list(self._items(ids[at : at + _BATCH])), self.stored)
+        if progress:
+            progress(len(ids), len(ids))
+
+    def _items(self, ids: list[str]) -> Iterator[Item]:
+        marks = ",".join("?" * len(ids))
+        for id_, key, start, stop, titled, text_hash, abstract, body, sources in self.db.execute(
+            "SELECT p.id, p.paper_key, p.start, p.stop, p.titled, p.text_hash, papers.abstract, papers.body,"
+            " papers.sources FROM passages p JOIN papers ON papers.key = p.paper_key"
+            f" WHERE p.id IN ({marks}) ORDER BY p.paper_key, p.start",
+            ids,
+        ):
+            paper = rows.unpack(key, abstract, body, rows.unpack_sources(sources))
+            text = abstract[start:stop]
+            embedded = joined((paper.title or "").strip(), text) if titled else text
+            yield paper, Prepared(Passage(id_, key, text, start, stop), embedded, text_hash)
+
+    def _build_keywords(self, folder: Path) -> None:
+        part = folder.with_name(f"{folder.name}.part")
+        shutil.rmtree(part, ignore_errors=True)
+        self.parts.build_keywords(part, self._texts())
+        shutil.rmtree(folder, ignore_errors=True)
+        part.rename(folder)
+
+    def _texts(self) -> Iterator[tuple[str, str]]:
+        for key, abstract, body in self.db.execute("SELECT key, abstract, body FROM papers ORDER BY key"):
+            title = json.loads(body)[0]
+            yield key, joined((title or "").strip(), abstract)
+
+    def _describe(self) -> Manifest:
+        """The manifest of the state in the transaction."""
+        settings = self.splitter.settings()
+        digest = hashlib.sha256(json.dumps([FORMAT, self.parts.embedder.id, settings]).encode())
+        papers = 0
+        for (hash_,) in self.db.execute("SELECT hash FROM papers ORDER BY key"):
+            digest.update(hash_.encode())
+            papers += 1
+        passages = self.db.execute("SELECT count(*) FROM passages").fetchone()[0]
+        embedder = self.parts.embedder
+        return Manifest(
+            FORMAT, embedder.id, embedder.dimensions, settings, papers, passages, digest.hexdigest()[:16]
+        )
+
+    def _clean_up(self, new: Manifest) -> None:
+        """Delete what only the old state used. Whoever is killed in here leaves ``unfinished`` behind."""
+        manifest.write(self.folder, new)
+        gone = self._ids("temp.gone")
+        if gone:
+            self.vectors().delete([id_ for id_ in gone if not self._is_published(id_)])
+        self.stored.forget(
+            text_hash
+            for (text_hash,) in self.db.execute(
+                "SELECT text_hash FROM temp.gone WHERE text_hash NOT IN (SELECT text_hash FROM passages)"
+            ).fetchall()
+        )
+        for each in (self.folder / "keyword").iterdir():
+            if each.name != new.fingerprint:
+                shutil.rmtree(
+                    each, ignore_errors=True
+                )  # where open files cannot be deleted, the next run does
+        (self.folder / UNFINISHED).unlink()
+
+    def _is_published(self, id_: str) -> bool:
+        return self.db.execute("SELECT 1 FROM passages WHERE id = ?", (id_,)).fetchone() is not None
+
+    def _ids(self, table: str) -> list[str]:
+        return [id_ for (id_,) in self.db.execute(f"SELECT id FROM {table} ORDER BY id")]
+
+    def _any(self, table: str) -> bool:
+        return self.db.execute(f"SELECT 1 FROM temp.{table}").fetchone() is not None
+
+
+def _require_ours(folder: Path) -> None:
+    """Refuse to write into a folder that holds something else."""
+    try:
+        names = sorted(each.name for each in folder.iterdir())
+    except FileNotFoundError:
+        return
+    except NotADirectoryError:
+        raise EnvironmentFault(
+            f"{folder} is a file, not an index folder.", "Choose another with --index."
+        ) from None
+    except OSError:
+        return  # what is wrong is said when it is opened
+    strangers = [name for name in names if not name.startswith(_OURS)]
+    if strangers and PAPERS not in names:
+        raise EnvironmentFault(
+            f"{folder} is not an index: it holds {strangers[0]}.", "Choose an empty folder with --index."
+        )
