@@ -15,7 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from rag.errors import EnvironmentFault
 from rag.settings import Settings
+
+SAMPLE = Path(__file__).with_name("data") / "icml2025-sample.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,15 +29,20 @@ class Place:
     kind: Literal["named", "own", "sample"]
 
 
-def reading(settings: Settings, sample: Path) -> Place:
-    """Return the index to read from; ``sample`` is the bundled file."""
+def reading(settings: Settings) -> Place:
+    """Return the index to read from.
+
+    Raises:
+        EnvironmentFault: the sample that comes with the program is missing.
+    """
     place = writing(settings)
     if place.kind == "named" or (place.folder / "papers.sqlite").exists():
         return place
-    digest = hashlib.sha256(
-        sample.read_bytes() + settings.embedder.encode() + str(settings.embed_model).encode()
-    )
-    return Place(settings.data_dir / f"sample-{digest.hexdigest()[:12]}", "sample")
+    try:
+        made_of = SAMPLE.read_bytes() + f"{settings.embedder} {settings.embed_model}".encode()
+    except OSError as error:
+        raise EnvironmentFault(f"{SAMPLE}: {error.strerror}.", "Install the program again.") from None
+    return Place(settings.data_dir / f"sample-{hashlib.sha256(made_of).hexdigest()[:12]}", "sample")
 
 
 def writing(settings: Settings) -> Place:

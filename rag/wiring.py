@@ -1,6 +1,5 @@
-"""Settings -> live objects. The only file that imports inside functions: here a heavy package is paid for when,
-and only when, a command needs it (``rag --help`` needs none, a one-shot extractive ``ask`` no LlamaIndex, no
-openai).
+"""Settings -> live objects. The only file that imports inside functions: a heavy package is paid for when a
+command needs it, and only then (``rag --help`` needs none, an extractive ``ask`` no LlamaIndex, no openai).
 
     with open_pile(load(), note=print) as pile:
         answer("What is SpecPrefill?", pile)
@@ -8,24 +7,32 @@ openai).
 
 from __future__ import annotations
 
+import difflib
+import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag import places
-from rag.errors import EnvironmentFault, UsageError
+from rag.errors import IndexMissing, ProviderError, UsageError
 from rag.records import Answer, Filters, Paper, Sentence
 from rag.settings import Settings
 
 if TYPE_CHECKING:
+    from rag.adapters.openai_api import OpenAIChat
     from rag.chain.answer import Pile, Writer
     from rag.index.library import Library
+    from rag.index.parts import Identity, Ingest, Parts, Read
+    from rag.index.report import SyncReport
     from rag.ports import ChatModel, Embedder
     from rag.render.layout import Line
 
 Note = Callable[[str], None]
+# Used with OpenAI itself when only a key is set: cheap, and able to do structured output.
+DEFAULT_MODEL = "gpt-4o-mini"
 
 
 def embedder(settings: Settings) -> Embedder:
@@ -49,15 +56,30 @@ def embedder(settings: Settings) -> Embedder:
 
 @contextmanager
 def open_library(settings: Settings, note: Note, made_for: Embedder | None = None) -> Iterator[Library]:
-    """Open the index the settings mean; the bundled sample is built first when it is that one."""
-    from rag.corpus import sample
+    """Open the index the settings mean, after building it if it is the bundled sample's."""
     from rag.index.library import Library
 
-    place = places.reading(settings, sample())
-    if place.kind == "sample" and not (place.folder / "papers.sqlite").exists():
-        build_sample(settings, place.folder, sample(), note)
-    with Library(place.folder, made_for.id if made_for else None) as library:
+    place = places.reading(settings)
+    wanted = made_for.id if made_for else None
+    try:
+        library = Library(place.folder, wanted)
+    except IndexMissing:
+        if place.kind != "sample":
+            raise
+        build_sample(settings, place.folder, note)
+        library = Library(place.folder, wanted)
+    with library:
         yield library
+
+
+def known(library: Library, key: str) -> Paper:
+    """Return the paper of ``key``, or name the nearest keys."""
+    paper = library.paper(key)
+    if paper is None:
+        near = difflib.get_close_matches(key, library.keys(), n=3, cutoff=0.5)
+        remedy = f"Did you mean {', '.join(near)}?" if near else "See: rag papers list"
+        raise UsageError(f"No paper has the key {key!r}.", remedy)
+    return paper
 
 
 @contextmanager
@@ -70,7 +92,238 @@ def open_pile(settings: Settings, note: Note) -> Iterator[Pile]:
 
     made_for = embedder(settings)
     with open_library(settings, note, made_for) as library:
-        raise NotImplementedError
+        vectors = ChromaStore.in_folder(library.vector_folder)
+        keywords = Bm25Index(library.keyword_folder)
+        retriever = Retriever(
+            store=library, vectors=vectors, keywords=keywords, embedder=made_for, weight=settings.weight
+        )
+        yield Pile(retriever, library, library.info, similarity(made_for))
+
+
+def similarity(made_for: Embedder) -> Callable[[str, str], float]:
+    """Cosine similarity of two texts, each embedded once."""
+    vector = lru_cache(maxsize=4096)(lambda text: made_for.embed([text])[0])
+    return lambda a, b: float(vector(a) @ vector(b))
+
+
+def ask(
+    question: str,
+    filters: Filters,
+    settings: Settings,
+    note: Note,
+    on_sentence: Callable[[Sentence], None] | None = None,
+) -> Answer:
+    """Answer one question in the mode of the settings."""
+    from rag.chain.answer import Options, answer
+
+    began = time.perf_counter()
+    written_by = writer(settings, note) if settings.mode == "model" else None
+    if written_by is None:
+        note("Extractive mode: the answer consists of sentences quoted from the papers.")
+    with open_pile(settings, note) as pile:
+        options = Options(
+            top=settings.top,
+            evidence_tokens=settings.evidence_tokens,
+            max_tokens=settings.max_tokens,
+            max_cost=settings.max_cost,
+            depth=settings.depth,
+            verify=settings.verify,
+            keep_unsupported=settings.keep_unsupported,
+            load_s=time.perf_counter() - began,
+        )
+        return answer(
+            question,
+            pile,
+            writer=written_by,
+            filters=filters,
+            options=options,
+            on_sentence=on_sentence,
+            on_note=note,
+        )
+
+
+def writer(settings: Settings, note: Note) -> Writer:
+    """Make the writer of model mode: the model, its prompts, and what its tokens cost."""
+    from rag.adapters import partial_json, prices
+    from rag.chain.answer import Writer
+    from rag.prompts import Prompts
+
+    model = chat_model(settings, note)
+    price = prices.price(model.name, settings.prices)
+    return Writer(model, Prompts(settings.prompts), partial_json.read, price)
+
+
+def chat_model(settings: Settings, note: Note) -> ChatModel:
+    """Make the model the settings name, its replies kept on disk unless ``cache`` is off."""
+    if settings.model == "fake":
+        from rag.adapters.fake_model import FakeChat
+
+        return FakeChat()
+    from rag.adapters.response_cache import CachedChat
+
+    model = openai_chat(settings, note)
+    scope = settings.base_url or "openai"
+    return CachedChat(model, settings.data_dir / "replies", scope, fresh=not settings.cache)
+
+
+def openai_chat(settings: Settings, note: Note) -> OpenAIChat:
+    """Make a model behind an OpenAI-compatible server, without a cache."""
+    from rag.adapters.openai_api import OpenAIChat
+
+    def named(model: str) -> OpenAIChat:
+        return OpenAIChat(
+            model,
+            base_url=settings.base_url,
+            api_key=settings.api_key,
+            timeout=settings.timeout,
+            context_window=settings.context_window,
+            capabilities=settings.data_dir / "servers.json",
+            key_name=settings.origin("api_key").removeprefix("environment variable "),
+            notice=note,
+        )
+
+    if settings.model or settings.base_url is None:
+        return named(settings.model or DEFAULT_MODEL)
+    offered = named("").models()
+    if len(offered) == 1:
+        return named(offered[0])
+    shown = ", ".join(offered[:10]) + (" ..." if len(offered) > 10 else "")
+    raise UsageError(f"The server at {settings.base_url} offers several models.", f"Set one of: {shown}")
+
+
+def ingest(
+    settings: Settings,
+    paths: Sequence[Path],
+    note: Note,
+    *,
+    prune: bool = False,
+    mapping: Mapping[str, str] | None = None,
+) -> SyncReport:
+    """Bring the index into line with files and folders.
+
+    Raises:
+        UsageError: a path is missing, or nothing in any of them is a paper; the index is left as it was.
+    """
+    from rag import corpus
+
+    files = corpus.discover(paths)
+    read = partial(corpus.read, mapping=mapping)
+    _require_a_paper(files, read)
+    return _sync(
+        settings, places.writing(settings).folder, files, note, read=read, prune=prune, label="Ingesting"
+    )
+
+
+def build_sample(settings: Settings, folder: Path, note: Note) -> None:
+    """Make the index of the bundled papers."""
+    from rag import corpus
+
+    note("No index yet: building one of the 38 bundled papers (your own: rag ingest PATH) ...")
+    _sync(settings, folder, [places.SAMPLE], note, read=corpus.read, label="Building")
+
+
+def remove(settings: Settings, keys: Sequence[str], note: Note) -> SyncReport:
+    """Remove papers from the index."""
+    from rag.index.sync import remove as remove_papers
+
+    place = places.reading(settings)
+    return remove_papers(
+        place.folder, keys, identity=_identity(), parts=parts(settings), on_wait=_waiting(note)
+    )
+
+
+def parts(settings: Settings) -> Parts:
+    """Make what an index is built with."""
+    from rag.adapters import keyword
+    from rag.adapters.chroma_store import ChromaStore
+    from rag.index.parts import Parts
+
+    def open_ingest(vectors: ChromaStore, made_for: Embedder) -> Ingest:
+        from rag.adapters.ingest import LlamaIngest
+
+        return LlamaIngest(vectors, made_for)
+
+    return Parts(
+        embedder=embedder(settings),
+        open_vectors=ChromaStore.in_folder,
+        open_ingest=open_ingest,  # type: ignore[arg-type]
+        build_keywords=keyword.build,
+        keyword_keys=lambda folder: keyword.Bm25Index(folder).keys(),
+    )
+
+
+def _sync(
+    settings: Settings,
+    folder: Path,
+    files: Sequence[Path],
+    note: Note,
+    *,
+    read: Read,
+    label: str,
+    prune: bool = False,
+) -> SyncReport:
+    from rag.index.sync import sync
+
+    with _progress(label, note) as told:
+        return sync(
+            folder,
+            files,
+            read=read,
+            identity=_identity(),
+            parts=parts(settings),
+            prune=prune,
+            progress=told,
+            on_wait=_waiting(note),
+        )
+
+
+def _identity() -> Identity:
+    from rag.corpus import identity, keys
+    from rag.index.parts import Identity
+
+    return Identity(identity.signatures, identity.merge, keys.distinct)
+
+
+def _require_a_paper(files: Sequence[Path], read: Read) -> None:
+    reasons = []
+    for file in files:
+        for item in read(file):
+            if isinstance(item, Paper):
+                return
+            reasons.append(item)
+    first = reasons[0]
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    raise UsageError(f"{first.file} {first.error}{more}.", "Name files or folders with abstracts.")
+
+
+def _waiting(note: Note) -> Callable[[object], None]:
+    return lambda holder: note(f"Waiting: the index is being written by {holder}.")
+
+
+def _progress(label: str, note: Note) -> AbstractContextManager[Callable[[int, int], None]]:
+    from rag.render import progress
+
+    return progress.bar(label) if sys.stderr.isatty() else progress.log(label, note)
+
+
+def offered(settings: Settings) -> str:
+    """Say that the server has the model of the settings.
+
+    Raises:
+        ProviderError: it is unreachable, refuses, or has no such model.
+    """
+    if settings.model == "fake":
+        return "fake"
+    model = openai_chat(settings, lambda _: None)
+    names = model.models()
+    if names and model.name not in names:
+        near = difflib.get_close_matches(model.name, names, n=3, cutoff=0.3) or names[:5]
+        raise ProviderError(f"{_server(settings)} has no model {model.name!r}.", f"It has {', '.join(near)}.")
+    return f"{model.name} at {_server(settings)}"
+
+
+def _server(settings: Settings) -> str:
+    return settings.base_url or "api.openai.com"
 
 
 def bibtex(papers: Sequence[Paper]) -> str:

@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import TextIO
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, TextIO
 
 from rag import wiring
 from rag.cli.options import Format
 from rag.errors import RagError
-from rag.records import Answer, Hit, IndexInfo, Paper
+from rag.records import Answer, Failure, Hit, IndexInfo, Paper
 from rag.render import contract, layout, markdown, plain, safe
 from rag.render.layout import Line
+
+if TYPE_CHECKING:
+    from rag.doctor import Check
+    from rag.index.report import SyncReport
+
+MOST_FAILURES = 20
 
 
 def answer(result: Answer, style: Format, quotes: bool) -> None:
@@ -70,6 +77,34 @@ def shown(found: Sequence[Paper], style: Format) -> None:
             lines([*([Line()] if number else []), *layout.paper(paper)])
 
 
+def ingested(report: SyncReport, json: bool, note: Callable[[str], None]) -> None:
+    """Print what an ingest did; what could not be read goes to stderr."""
+    for failure in report.failed[:MOST_FAILURES]:
+        note(f"Not read: {_place(failure)}: {failure.error}")
+    if len(report.failed) > MOST_FAILURES:
+        note(f"Not read: {len(report.failed) - MOST_FAILURES} more (all are in the output of --json).")
+    if json:
+        text(contract.dumps(asdict(report)))
+        return
+    counts = [f"{getattr(report, name):,} {name}" for name in ("added", "changed", "unchanged", "removed")]
+    counts += [f"{len(report.failed):,} not read"] if report.failed else []
+    text(f"{', '.join(counts)}; {report.papers:,} papers in the index ({report.seconds:.1f} s).")
+
+
+def checks(found: Sequence[Check], origins: Mapping[str, tuple[str, str]], json: bool) -> None:
+    """Print what the doctor found."""
+    if json:
+        settings = [
+            {"key": key, "value": value, "origin": origin} for key, (value, origin) in origins.items()
+        ]
+        sound = all(check.status != "failed" for check in found)
+        text(
+            contract.dumps({"ok": sound, "checks": [asdict(check) for check in found], "settings": settings})
+        )
+    else:
+        lines(layout.checks(found, origins))
+
+
 def lines(laid_out: Sequence[Line]) -> None:
     """Print laid-out lines in colour or plain."""
     if is_rich(sys.stdout):
@@ -92,6 +127,12 @@ def is_rich(stream: TextIO) -> bool:
     """Whether a person looks at this stream, with a terminal that can show colours."""
     capable = os.environ.get("TERM", "") not in ("dumb", "unknown")
     return stream.isatty() and capable and not os.environ.get("NO_COLOR")
+
+
+def _place(failure: Failure) -> str:
+    record = f", record {failure.record}" if failure.record else ""
+    line = f" (line {failure.line})" if failure.line else ""
+    return f"{failure.file}{record}{line}"
 
 
 def _styled(words: str, code: str) -> str:

@@ -61,5 +61,5 @@ def show(
 @app.command()
 def remove(ctx: typer.Context, keys: Keys, index: Index = None) -> None:
     """Remove papers from the index; their files are not touched, so ingesting those adds them again."""
-    removed = wiring.remove(options.settings(ctx, {"index": index}), keys)
-    output.text(f"Removed {removed} paper{'' if removed == 1 else 's'}.")
+    report = wiring.remove(options.settings(ctx, {"index": index}), keys, options.note(ctx))
+    output.text(f"{report.removed} removed; {report.papers:,} papers in the index.")

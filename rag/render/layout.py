@@ -7,23 +7,42 @@ A piece's style is a role ("title", "ref", "match" ...), not a colour. All text 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Literal, Protocol
 
 from rag.records import Answer, Citation, Hit, Paper, Reference, Sentence
 from rag.render import safe
 from rag.render.marks import numbers, split_end, without_marks
+from rag.text.sentences import split
 from rag.text.words import word_set
 
-Style = Literal["", "head", "title", "ref", "dim", "url", "match", "weak", "struck", "key"]
+Style = Literal["", "head", "title", "ref", "dim", "url", "match", "weak", "struck", "key", "bad"]
 MOST_AUTHORS = 3
+SHORT = 160  # characters: a sentence below that is shown with a neighbour
 # Words that say nothing about why a passage matched.
 _STOP = word_set(
     "a an and are as at be been by can could did do does for from had has have how i in into is it its of",
     "on or our should so such than that the their them then there these they this those to was we were what",
     "when where which while who whom whose why will with would you your",
 )
+
+
+_STATUS: Mapping[str, Style] = MappingProxyType({"ok": "key", "failed": "bad", "skipped": "dim"})
+
+
+class Finding(Protocol):
+    """A check of the doctor."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def status(self) -> str: ...
+    @property
+    def detail(self) -> str: ...
+    @property
+    def fix(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +81,7 @@ def search(question: str, hits: Sequence[Hit]) -> list[Line]:
         heading = (Piece(f"{rank:>2} ", "ref"), *_title(hit.paper), Piece(f"  {hit.score:.2f}", "dim"))
         lines.append(Line(heading, hang=3))
         lines += _about(hit.paper, indent=3)
-        lines.append(Line(tuple(highlighted(hit.passage.text, question)), indent=3))
+        lines.append(Line(tuple(highlighted(excerpt(hit.passage.text, question), question)), indent=3))
     return lines
 
 
@@ -79,6 +98,24 @@ def paper(one: Paper) -> list[Line]:
         Line(),
         Line((Piece(safe.block(one.abstract)),)),
     ]
+
+
+def checks(found: Iterable[Finding], origins: Mapping[str, tuple[str, str]]) -> list[Line]:
+    """Lay out what the doctor found, and the settings that are not defaults."""
+    lines = []
+    for check in found:
+        mark = Piece(f"{check.status:<8}", _STATUS.get(check.status, ""))
+        lines.append(Line((mark, Piece(f"{check.name:<12}"), Piece(safe.line(check.detail))), hang=20))
+        if check.fix:
+            lines.append(Line((Piece("fix: ", "head"), Piece(safe.line(check.fix))), indent=20, hang=5))
+    for key, (value, origin) in origins.items():
+        set_ = (
+            Piece("setting ", "dim"),
+            Piece(f"{key} = {safe.line(value)}"),
+            Piece(f"  {safe.line(origin)}", "dim"),
+        )
+        lines.append(Line(set_, hang=8))
+    return lines
 
 
 def authors(names: Sequence[str]) -> str:
@@ -100,10 +137,27 @@ def where(one: Paper) -> str:
     return " ".join(safe.line(str(part)) for part in (one.venue, one.year) if part)
 
 
+def excerpt(text: str, wanted: str) -> str:
+    """Return the sentence with most words of ``wanted``, and one neighbour if both are short."""
+    text = safe.line(text)
+    spans = split(text)
+    if len(spans) < 3:
+        return text
+    words = _words(wanted)
+    hits = [len(words & _words(span.text)) for span in spans]
+    best = hits.index(max(hits))
+    first = last = best
+    if len(spans[best].text) < SHORT:
+        last = min(best + 1, len(spans) - 1)
+        first = best if last > best else best - 1
+    before, after = "… " if first else "", " …" if last < len(spans) - 1 else ""
+    return before + text[spans[first].start : spans[last].end] + after
+
+
 def highlighted(text: str, wanted: str) -> Iterable[Piece]:
     """Yield ``text`` with the words that also stand in ``wanted`` as pieces of style "match"."""
     text = safe.line(text)
-    words = {_stem(word) for word in re.findall(r"\w+", wanted)} - {""}
+    words = _words(wanted)
     done = 0
     for match in re.finditer(r"\w+", text):
         if _stem(match[0]) in words:
@@ -111,6 +165,10 @@ def highlighted(text: str, wanted: str) -> Iterable[Piece]:
             yield Piece(match[0], "match")
             done = match.end()
     yield Piece(text[done:])
+
+
+def _words(text: str) -> set[str]:
+    return {_stem(word) for word in re.findall(r"\w+", text)} - {""}
 
 
 def _stem(word: str) -> str:

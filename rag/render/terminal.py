@@ -28,6 +28,7 @@ STYLES: Mapping[str, str] = MappingProxyType(
         "weak": "yellow",
         "struck": "strike dim",
         "key": "green",
+        "bad": "bold red",
     }
 )
 WIDEST = 100  # longer lines are hard to read, however wide the window

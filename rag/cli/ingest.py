@@ -1,0 +1,62 @@
+"""``rag ingest``: add or refresh papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from rag import wiring
+from rag.cli import options, output
+from rag.cli.options import Index, Json
+from rag.errors import UsageError
+
+FAILED = 2
+
+
+def ingest(
+    ctx: typer.Context,
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Files or folders.", show_default=False)
+    ],
+    *,
+    index: Index = None,
+    map_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--map", metavar="FIELD=COLUMN", help="Where a table calls it otherwise.", show_default=False
+        ),
+    ] = None,
+    prune: Annotated[bool, typer.Option("--prune", help="Remove papers whose file is gone.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit 2 if any record could not be read.")] = False,
+    json: Json = False,
+) -> None:
+    """Add papers from files, or bring the index up to date with files that changed.
+
+    \b
+    rag ingest ~/papers
+    rag ingest library.bib abstracts.txt --index ./my-index
+    rag ingest export.csv --map title=Name --map abstract=Summary
+
+    Running it again re-reads only what changed. A record that cannot be read is listed and never stops the
+    others.
+    """
+    settings = options.settings(ctx, {"index": index})
+    report = wiring.ingest(settings, paths, options.note(ctx), prune=prune, mapping=mapping(map_ or []))
+    output.ingested(report, json, options.note(ctx))
+    if strict and report.failed:
+        raise typer.Exit(FAILED)
+
+
+def mapping(pairs: list[str]) -> dict[str, str]:
+    """Turn ``["title=Name"]`` into ``{"title": "Name"}``.
+
+    Raises:
+        UsageError: a pair without "=".
+    """
+    split = [pair.partition("=") for pair in pairs]
+    bad = next((field + sign + name for field, sign, name in split if not (field and name)), None)
+    if bad is not None:
+        raise UsageError(f"Bad --map {bad!r}.", "Write FIELD=COLUMN, for example title=Name.")
+    return {field.strip(): name.strip() for field, _, name in split}
