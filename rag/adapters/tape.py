@@ -39,10 +39,14 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 class Session:
-    """What happened while a cassette was open: bodies asked for in vain, and what was recorded."""
+    """What happened while a cassette was open: bodies asked for in vain, and what was recorded.
 
-    def __init__(self, cassette: _Cassette) -> None:
+    ``about`` is what the file says (or, while recording, will say) of how it was made.
+    """
+
+    def __init__(self, cassette: _Cassette, about: dict[str, Any]) -> None:
         self._cassette = cassette
+        self.about = about
 
     @property
     def missed(self) -> list[dict[str, Any]]:
@@ -66,8 +70,9 @@ def replaying(path: Path) -> Iterator[Session]:
     """
     if not path.is_file():
         raise TapeError(f"There is no recording {path}.", "Record it: rag eval record --only missing.")
-    with _opened(path, RecordMode.NONE, {}) as cassette:
-        session = Session(cassette)
+    about = tape_file.read(path).about
+    with _opened(path, RecordMode.NONE, about) as cassette:
+        session = Session(cassette, about)
         try:
             yield session
         except Exception as error:
@@ -85,13 +90,17 @@ def replaying(path: Path) -> Iterator[Session]:
 def recording(path: Path, about: Mapping[str, Any]) -> Iterator[Session]:
     """Let requests through and write them down, replacing the file when the block ends well.
 
-    Identical requests are all kept, in order. ``about`` is stored with the seconds that the block took.
+    Identical requests are all kept, in order. ``about`` is stored with the seconds that the block took. A
+    block that asked nothing leaves a file without interactions: that nothing is asked is what will be
+    replayed.
     """
     meta = dict(about)
     with _opened(path, RecordMode.ALL, meta) as cassette:
         start = time.perf_counter()
-        yield Session(cassette)
+        yield Session(cassette, meta)
         meta["seconds"] = round(time.perf_counter() - start, 2)
+    if not len(cassette):  # vcrpy writes nothing then
+        tape_file.write(path, TapeFile((), meta))
 
 
 @contextmanager

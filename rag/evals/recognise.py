@@ -39,8 +39,8 @@ WORDS = {word: float(value) for value, word in enumerate(SMALL.split())}
 STOP = word_set(
     "the and for are was were with that this these those from into than then their its they which what when",
     "has have had can could may might will would not but also such both each more most over under",
-    "between how while where who our using used use via about only other some any all been being does did one",
-    "two per own",
+    "between how while where who our using used use via about only other some any all been being does did",
+    "does one two per own",
 )
 
 

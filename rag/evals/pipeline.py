@@ -1,0 +1,84 @@
+"""The chain as an eval drives it: a question in, answer and retrieval out, under a cassette if need be.
+
+pipeline = Pipeline(pile, Options(), papers={p.key: p for p in pile.store.papers()})
+answer, hits = pipeline.ask(case, sample=1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from rag.chain.answer import answer
+from rag.chain.setup import Options, Pile, Writer
+from rag.evals.cases import Case, Turn
+from rag.ports import ChatModel, ChatRequest, Delta
+from rag.records import Answer, Hit, Paper
+
+DEPTH = 50
+"""Papers whose scores are stored with each question, for sweeps without new calls."""
+WARM = 0.7
+"""Temperature of the second and third sample; the first is asked as the program asks."""
+
+Tape = Callable[[Case, int], AbstractContextManager[object]]
+"""Opens what the model calls of (case, sample) are recorded to or replayed from."""
+Standalone = Callable[[str, Sequence[Turn], Writer | None], str]
+"""Makes a follow-up understandable by itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pipeline:
+    """Everything a run needs, built once per process.
+
+    ``writer`` makes a new one for each question: what a model object learns about its server (a parameter
+    that is refused) must not shape the requests of the next question, or a recording depends on the order
+    of them.
+    """
+
+    pile: Pile
+    options: Options
+    papers: Mapping[str, Paper]
+    writer: Callable[[], Writer] | None = None
+    standalone: Standalone | None = None
+    tape: Tape | None = None
+
+    def ask(self, case: Case, sample: int = 1) -> tuple[Answer, list[Hit]]:
+        """Answer a case; the hits are the first ``DEPTH`` papers for the question as it was searched."""
+        writer = sampled(self.writer(), sample) if self.writer else None
+        with self.tape(case, sample) if self.tape else nullcontext() as session:
+            question = case.question
+            if case.history and self.standalone:
+                question = self.standalone(question, case.history, writer)
+            found = answer(question, self.pile, writer=writer, options=self.options)
+        return as_recorded(found, session), self.pile.retriever.search(question, DEPTH)
+
+
+def as_recorded(found: Answer, session: object) -> Answer:
+    """Return a replayed answer with the seconds that its recording took: a replay takes none."""
+    seconds = getattr(session, "about", {}).get("seconds")
+    return found if seconds is None else replace(found, timings=replace(found.timings, generate_s=seconds))
+
+
+def sampled(writer: Writer, sample: int) -> Writer:
+    """Return the writer of one sample: the first asks as the program does, others warm and seeded."""
+    return writer if sample == 1 else replace(writer, model=Sampled(writer.model, sample))
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """A chat model asked at ``WARM``; the seed makes the samples differ and each of them repeatable."""
+
+    model: ChatModel
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return self.model.name
+
+    @property
+    def context_window(self) -> int:
+        return self.model.context_window
+
+    def stream(self, request: ChatRequest) -> Iterator[Delta]:
+        return self.model.stream(replace(request, temperature=WARM, seed=self.seed))

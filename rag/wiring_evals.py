@@ -1,0 +1,249 @@
+"""Settings -> the live objects of the evals; like ``rag.wiring`` it imports adapters inside its functions.
+
+spec = Spec(suite, settings_of(suite), tape="replay")
+with opened(spec) as (pipeline, tools): ...
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, fields, replace
+from functools import partial
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from rag import __version__, places, wiring
+from rag import settings as layers
+from rag.errors import UsageError
+from rag.evals import manifest
+from rag.evals.cases import Case
+from rag.evals.preflight import Now
+from rag.evals.suites import Suite
+from rag.prompts import Prompts
+from rag.settings import Settings
+
+if TYPE_CHECKING:
+    from rag.chain.setup import Options, Writer
+    from rag.evals.pipeline import Pipeline, Tape
+    from rag.evals.rows import Tools
+    from rag.ports import ChatModel
+
+SENT = (
+    "mode",
+    "model",
+    "top",
+    "weight",
+    "evidence_tokens",
+    "max_tokens",
+    "context_window",
+    "depth",
+    "verify",
+)
+"""Dials that shape what is sent to the model: a recording depends on them and on no others."""
+SECRET = ("api_key", "embed_api_key", "chroma_api_key")
+PACKAGES = ("openai", "chromadb", "llama-index-core", "bm25s", "onnxruntime", "numpy", "vcrpy", "ir-measures")
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """What a worker process needs to open the pipeline: plain values that can be sent to it."""
+
+    suite: Suite
+    settings: Settings
+    tape: Literal["off", "replay"] = "off"
+
+
+def settings_of(suite: Suite, index: Path | None, own: Settings) -> Settings:
+    """Return the settings of a suite: its table alone, so that no setting of this machine shapes a score.
+
+    Args:
+        index: an index given by the user; else the suite's papers are indexed beside the user's own indexes.
+        own: the user's settings, for where data lives and, when recording, for keys and server.
+    """
+    given = {**suite.settings, "cache": False}
+    suited = layers.load(given, environ={}, files=())
+    suited = replace(
+        suited, data_dir=own.data_dir, api_key=own.api_key, base_url=suited.base_url or own.base_url
+    )
+    return replace(suited, index=index or index_folder(suite, suited))
+
+
+def index_folder(suite: Suite, settings: Settings) -> Path:
+    """Return the index of the suite's papers: named by their contents, so it never has to be refreshed."""
+    name = manifest.digest([corpus_digest(suite), settings.embedder, str(settings.embed_model), __version__])
+    return settings.data_dir / "evals" / name[:16]
+
+
+def paper_files(suite: Suite) -> list[Path]:
+    """Return the files that a suite indexes; "sample" is the bundled corpus."""
+    files: list[Path] = []
+    for item in suite.papers:
+        path = places.SAMPLE if item == "sample" else suite.root / item
+        if not path.exists():
+            raise UsageError(
+                f"Suite {suite.name!r}: there is no {path}.", "Check 'papers' in the suite file."
+            )
+        files += sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    return files
+
+
+def corpus_digest(suite: Suite) -> str:
+    """Return the digest of the papers of a suite."""
+    return manifest.files_digest(paper_files(suite))
+
+
+def prompts_of(settings: Settings) -> dict[str, str]:
+    """Return the text sent of every prompt, by name."""
+    prompts = Prompts(settings.prompts)
+    return {name: manifest.sent_text(prompts.load(name)) for name in prompts.names()}
+
+
+def now(spec: Spec, wanted: Sequence[tuple[Case, int]]) -> Now:
+    """Return what would be recorded today, for the preflight."""
+    return Now(wanted, prompts_of(spec.settings), sent(spec.settings), corpus_digest(spec.suite))
+
+
+def sent(settings: Settings) -> dict[str, object]:
+    """Return the dials that shape requests."""
+    return {name: getattr(settings, name) for name in SENT}
+
+
+def dials(settings: Settings) -> dict[str, object]:
+    """Return every dial without secrets and without places of this machine, for the result file."""
+    hidden = {*SECRET, "origins", "index", "data_dir", "prompts", "prices"}
+    return {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in hidden}
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a score may depend on."""
+    import platform
+
+    found = {"citerag": __version__, "python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+@contextmanager
+def opened(spec: Spec, note: wiring.Note = print) -> Iterator[tuple[Pipeline, Tools]]:
+    """Open the pipeline of a suite; its index is built first if it is not there yet."""
+    from rag.evals.pipeline import Pipeline
+
+    build_index(spec, note)
+    with wiring.open_pile(spec.settings, note) as pile:
+        writer = partial(fresh_writer, spec) if spec.settings.mode == "model" else None
+        papers = {paper.key: paper for paper in pile.store.papers()}
+        tape = replayer(spec.suite) if spec.tape == "replay" and writer else None
+        yield Pipeline(pile, options(spec.settings), papers, writer, None, tape), tools()
+
+
+def build_index(spec: Spec, note: wiring.Note) -> None:
+    """Index the suite's papers unless that was done before; an index that the user named is left alone."""
+    folder = spec.settings.index
+    if folder == index_folder(spec.suite, spec.settings) and not (folder / "papers.sqlite").exists():
+        wiring.ingest(spec.settings, paper_files(spec.suite), note)
+
+
+def options(settings: Settings) -> Options:
+    """Return the dials of an answer."""
+    from rag.chain.setup import Options
+
+    return Options(
+        top=settings.top,
+        evidence_tokens=settings.evidence_tokens,
+        max_tokens=settings.max_tokens,
+        depth=settings.depth,
+        verify=settings.verify,
+    )
+
+
+def fresh_writer(spec: Spec) -> Writer:
+    """Make the writer for one question, without a cache; in replay nothing is ever tried twice."""
+    from rag.adapters import partial_json, prices
+    from rag.chain.setup import Writer
+
+    model = chat_model(spec.settings, retries=0 if spec.tape == "replay" else 4)
+    return Writer(
+        model,
+        Prompts(spec.settings.prompts),
+        partial_json.read,
+        prices.price(model.name, spec.settings.prices),
+    )
+
+
+def chat_model(settings: Settings, retries: int) -> ChatModel:
+    """Make the model itself; "fake" is the one that needs no server."""
+    if settings.model == "fake":
+        from rag.adapters.fake_model import FakeChat
+
+        return FakeChat()
+    from rag.adapters.openai_api import OpenAIChat
+
+    if not settings.model:
+        raise UsageError(
+            "A suite in model mode names its model.", 'Set [settings] model = "..." in the suite.'
+        )
+    return OpenAIChat(
+        settings.model,
+        base_url=settings.base_url,
+        api_key=settings.api_key or "none",
+        timeout=settings.timeout,
+        max_retries=retries,
+        context_window=settings.context_window,
+    )
+
+
+def replayer(suite: Suite) -> Tape:
+    """Return what opens the recording of a case."""
+    from rag.adapters.tape import replaying
+
+    folder = cassettes(suite)
+
+    def tape(case: Case, sample: int) -> AbstractContextManager[object]:
+        return replaying(folder / manifest.file_name(case.id, sample))
+
+    return tape
+
+
+def cassettes(suite: Suite) -> Path:
+    """Return the folder of the suite's recordings."""
+    if suite.cassettes is None:
+        raise UsageError(
+            f"Suite {suite.name!r} has no recordings.", "Set cassettes = FOLDER in the suite file."
+        )
+    return suite.cassettes
+
+
+def tools() -> Tools:
+    """Return what rows are scored and written down with."""
+    from rag.adapters.ir_scores import scores
+    from rag.evals.rows import Tools
+    from rag.render import contract, layout, plain
+
+    return Tools(scores, lambda found: plain.text(layout.answer(found, True)), contract.answer)
+
+
+def recorded_messages(path: Path) -> list[Sequence[str]]:
+    """Return the messages of each recorded request."""
+    import json
+
+    from rag.adapters import tape_file
+
+    bodies = [json.loads(one.request or b"{}") for one in tape_file.read(path).interactions]
+    return [[str(message.get("content", "")) for message in body.get("messages", [])] for body in bodies]
+
+
+def message_of(folder: Path, prompts: Mapping[str, str]) -> Callable[[str, str], str | None]:
+    """Return a finder of the recorded message that was made from a prompt."""
+
+    def find(name: str, prompt: str) -> str | None:
+        pieces = manifest.fixed_pieces(prompts[prompt])
+        messages = [m for request in recorded_messages(folder / name) for m in request]
+        return max(messages, key=lambda m: sum(piece in m for piece in pieces), default=None)
+
+    return find
