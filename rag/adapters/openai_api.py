@@ -77,12 +77,12 @@ class OpenAIChat:
             raise UsageError("OpenAI wants a key.", f"Set {key_name}, or base_url for a server of your own.")
         if not (key.isascii() and key.isprintable()):
             raise UsageError("The API key holds characters no key has.", f"Check {key_name}.")
+        self._client = _client(self._base_url, key, timeout)
         self._model, self._window = model, context_window or DEFAULT_WINDOW
         self._retries, self._sleep = max_retries, sleep
         self._notice = notice or (lambda _: None)
         self._memory = Memory(capabilities)
         self._server = Server(address(self._base_url), model, timeout, key_name, key or None)
-        self._client = _client(self._base_url, key, timeout)
 
     @property
     def name(self) -> str:
@@ -129,6 +129,10 @@ class OpenAIChat:
             return sorted(model.id for model in self._client.models.list())
         except (*_FAILURES, AttributeError, TypeError) as error:
             raise translate(error, self._server, lambda: None) from error
+
+    def close(self) -> None:
+        """Let go of kept connections."""
+        self._client.close()
 
     def _offered(self) -> list[str] | None:
         try:

@@ -23,7 +23,7 @@ _MOST_REPEATS = 2  # of sentences already written, before the model is taken to 
 _LOOP = re.compile(r"(.{8,120}?)\1{4,}$", re.DOTALL)
 _LOOP_WINDOW = 700
 _SHOWN_AGAIN = 1500  # characters of a failed reply that the model sees again
-_LATE_MARK = re.compile(r"([.!?])\s*((?:\[\s*\d[\d\s,;]*\]\s*)+)")
+_LATE_MARK = re.compile(r"([.!?])\s*((?:\[\s*\d[\d\s,;]*\][ \t]*)+)")
 _DECLINED = re.compile(r"\bNOT STATED\b")
 
 
@@ -91,7 +91,7 @@ class Writing:
             yield from self._new(iter(sentences[given:]))
             given = len(sentences)
             if self._loops(text):
-                break
+                return
         self.declined = bool(_DECLINED.search(text)) and not self._written
         if not self.declined:
             yield from self._new(iter(plain_sentences(text)[given:]))

@@ -20,6 +20,7 @@ from rag.records import Claim, Draft
 
 _NUMBER = re.compile(r"\d{1,4}")
 _MARKS = re.compile(r"\s*[\[(【]\s*(?:papers?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*[\])】]", re.I)
+_START = re.compile(r"\{|\[(?=\s*[{\"])")
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _ESCAPES = set('"\\/bfnrtu')
 
@@ -35,7 +36,7 @@ class Reply:
 
     def __init__(self, read: JsonReader) -> None:
         self._read = read
-        self._given = 0
+        self._seen = self._given = 0
         self.text = ""
         self.answerable: bool | None = None
 
@@ -47,7 +48,7 @@ class Reply:
 
     def restart(self) -> None:
         """Forget everything: the reply begins anew."""
-        self.text, self._given, self.answerable = "", 0, None
+        self.text, self._seen, self._given, self.answerable = "", 0, 0, None
 
     def finish(self) -> Iterator[Draft]:
         """Yield what the last pieces completed, also when the object was never closed."""
@@ -64,7 +65,8 @@ class Reply:
             return f"no valid JSON: {error}"
         if self.answerable is False:
             return None
-        return '"sentences" is empty' if _items(value) is not None else 'there is no "sentences"'
+        items = _items(value)
+        return 'there is no "sentences"' if items is None else '"sentences" is empty'
 
     def _fresh(self) -> Iterator[Draft]:
         source = repaired(self.text)
@@ -76,9 +78,10 @@ class Reply:
             self.answerable = value["answerable"]
         items = _items(value) or []
         complete = len(items) if self._closed(source) else len(items) - 1
-        for item in items[self._given : complete]:
-            self._given += 1
+        for item in items[self._seen : complete]:
+            self._seen += 1
             if (draft := to_draft(item)) is not None:
+                self._given += 1
                 yield draft
 
     def _closed(self, source: str) -> bool:
@@ -144,11 +147,11 @@ def _claims(cited: object) -> list[Claim]:
 
 def repaired(text: str) -> str:
     """Return the JSON inside ``text`` with the usual slips mended; it may still be incomplete."""
-    starts = [i for i in (text.find("{"), text.find("[")) if i >= 0]
-    if not starts:
+    start = _START.search(text)
+    if not start:
         return text
     out: list[str] = []
-    i, depth = min(starts), 0
+    i, depth = start.start(), 0
     while i < len(text):
         if text[i] == '"':
             piece, i = _string(text, i)
