@@ -96,8 +96,8 @@ def embedder(settings: Settings) -> Iterable[Check]:
 
     def examine() -> str:
         made = wiring.embedder(settings)
-        made.check() if isinstance(made, wiring.Checkable) else None
-        return f"{made.id}, {made.embed(['one text', 'another'])[0].size} dimensions"
+        vectors = made.embed(["one text", "another"])  # the bundled one checks its files when given several
+        return f"{made.id}, {vectors.shape[1]} dimensions"
 
     yield _examined("embedder", examine)
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag import places
-from rag.errors import IndexMissing, ProviderError, UsageError
+from rag.errors import EnvironmentFault, IndexMissing, ProviderError, UsageError
 from rag.records import Answer, Filters, Paper, Sentence
 from rag.settings import Settings
 
@@ -304,6 +304,29 @@ def _progress(label: str, note: Note) -> AbstractContextManager[Callable[[int, i
     from rag.render import progress
 
     return progress.bar(label) if sys.stderr.isatty() else progress.log(label, note)
+
+
+def consistency(settings: Settings, folder: Path) -> str:
+    """Say what the index holds.
+
+    Raises:
+        EnvironmentFault: it cannot be opened, or its three parts do not hold the same.
+    """
+    from rag.adapters.chroma_store import ChromaStore
+    from rag.adapters.keyword import Bm25Index
+    from rag.index.library import Library
+
+    with Library(folder, embedder(settings).id) as library:
+        papers, passages = library.count_papers(), library.count_passages()
+        vectors = ChromaStore.in_folder(library.vector_folder).count()
+        keywords = len(Bm25Index(library.keyword_folder).keys())
+    if (passages, papers) != (vectors, keywords):
+        raise EnvironmentFault(
+            f"{folder}: {papers} papers and {passages} passages, but {vectors} vectors and {keywords} in the"
+            " keyword index.",
+            f"Repair it with: rag index verify --index {folder}",
+        )
+    return f"{papers:,} papers, {passages:,} passages in {folder}"
 
 
 def offered(settings: Settings) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from rag import places, wiring
+from rag.settings import load
+
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -50,4 +53,13 @@ def shared() -> Path:
     folder = Path(__file__).parents[1].parent / "shared"
     if not (folder / "seeds").is_dir():
         pytest.skip("the original abstracts (../shared/seeds) are not here")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def sample_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundled papers, indexed once for all tests; not to be written to."""
+    folder = tmp_path_factory.mktemp("sample") / "index"
+    settings = load({"index": folder}, environ={}, files=())
+    assert wiring.ingest(settings, [places.SAMPLE], lambda remark: None).added == 38
     return folder

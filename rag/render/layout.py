@@ -14,7 +14,7 @@ from typing import Literal, Protocol
 
 from rag.records import Answer, Citation, Hit, Paper, Reference, Sentence
 from rag.render import safe
-from rag.render.marks import numbers, split_end, without_marks
+from rag.render.marks import numbers, runs, split_end, without_marks
 from rag.text.sentences import split
 from rag.text.words import word_set
 
@@ -183,9 +183,8 @@ def _sentence(sentence: Sentence, show_verdict: bool) -> Iterable[Piece]:
     body, end = split_end(without_marks(safe.line(sentence.text)))
     struck = sentence.verdict == "unsupported"
     yield Piece(body, "struck" if struck else "")
-    for number in numbers(sentence):
-        yield Piece(" [" if number == numbers(sentence)[0] else "[", "ref")
-        yield Piece(f"{number}]", "ref")
+    if refs := runs(numbers(sentence)):
+        yield Piece(" " + "".join(refs), "ref")
     if show_verdict and sentence.verdict in ("weak", "unsupported"):
         yield Piece(f" ({sentence.verdict})", "weak")
     yield Piece(end + " ")

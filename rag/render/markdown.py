@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from rag.records import Answer, Citation, Hit, Paper, Reference, Sentence
 from rag.render import layout, safe
-from rag.render.marks import numbers, split_end, without_marks
+from rag.render.marks import numbers, runs, split_end, without_marks
 
 # The colon and the full stop after "www" keep GitHub from linking bare addresses, "@" from linking names.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&$@^])|(?<=\w)(:)(?=//)|(?<=www)(\.)", re.IGNORECASE)
@@ -61,7 +61,7 @@ def _sentence(sentence: Sentence, show_verdict: bool) -> str:
     body = escaped(body)
     if sentence.verdict == "unsupported":
         body = f"~~{body}~~"
-    refs = "".join(f"\\[{n}\\]" for n in numbers(sentence))
+    refs = escaped("".join(runs(numbers(sentence))))
     verdict = (
         f" *({sentence.verdict})*" if show_verdict and sentence.verdict in ("weak", "unsupported") else ""
     )

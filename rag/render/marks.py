@@ -10,11 +10,13 @@ model, is shown as ``(2)``. Several marks are written ``[1][2]``, so an interval
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from rag.records import Citation, Sentence
 
-__all__ = ["Citation", "Sentence", "marked", "numbers", "split_end", "without_marks"]
+__all__ = ["Citation", "Sentence", "marked", "numbers", "runs", "split_end", "without_marks"]
 
+LONG_RUN = 4
 _END = re.compile(r"\s*(?P<end>[.!?…。！？]+[\"'”’»)\]}]*)\s*$")
 _FAKE = re.compile(r"\[\s*(\d{1,4})\s*\]")
 
@@ -22,6 +24,24 @@ _FAKE = re.compile(r"\[\s*(\d{1,4})\s*\]")
 def numbers(sentence: Sentence) -> tuple[int, ...]:
     """Return the reference numbers of a sentence, each once, in order."""
     return tuple(dict.fromkeys(citation.ref for citation in sentence.citations))
+
+
+def runs(refs: Sequence[int]) -> list[str]:
+    """Return marks for a reader, long runs shortened.
+
+    >>> runs([1, 2, 3, 4, 7, 8])
+    ['[1]–[4]', '[7]', '[8]']
+    """
+    shown: list[str] = []
+    at = 0
+    while at < len(refs):
+        end = at
+        while end + 1 < len(refs) and refs[end + 1] == refs[end] + 1:
+            end += 1
+        long = end - at >= LONG_RUN - 1
+        shown += [f"[{refs[at]}]–[{refs[end]}]"] if long else [f"[{n}]" for n in refs[at : end + 1]]
+        at = end + 1
+    return shown
 
 
 def without_marks(text: str) -> str:
