@@ -41,6 +41,10 @@ COMMON = word_set(
 )
 _CONTEXT = 0.5
 _SYNONYM = 0.9
+_MOST_SENTENCES = 3
+_WORTH_ADDING = 0.12
+_SIDE = 6
+_CLEARLY = 2
 
 
 class Sentence:
@@ -143,11 +147,19 @@ def _weight(token: Token, found: Sequence[names.Name]) -> float:
     return 0.5 if token.word in COMMON else 1.0
 
 
-def best_sentence(claim: Claimed, reading: Reading) -> Sentence | None:
-    """Return the sentence of the abstract that carries most of the claim, None for an empty abstract."""
-    return max(
-        reading.sentences, key=lambda s: lexical(claim, [s], reading) + _numbers_bonus(claim, s), default=None
-    )
+def best_sentences(claim: Claimed, reading: Reading) -> list[Sentence]:
+    """Return the sentence of the abstract that carries most of the claim, and those that add what it lacks."""
+    if not reading.sentences:
+        return []
+    best = max(reading.sentences, key=lambda s: lexical(claim, [s]) + _numbers_bonus(claim, s))
+    chosen = [best]
+    while len(chosen) < _MOST_SENTENCES:
+        had = lexical(claim, chosen)
+        more = max(reading.sentences, key=lambda s: lexical(claim, [*chosen, s]))
+        if lexical(claim, [*chosen, more]) - had < _WORTH_ADDING:
+            break
+        chosen.append(more)
+    return chosen
 
 
 def _numbers_bonus(claim: Claimed, sentence: Sentence) -> float:
@@ -157,7 +169,7 @@ def _numbers_bonus(claim: Claimed, sentence: Sentence) -> float:
     return 0.3 * sum(numbers.agreement(q, sentence.quantities) for q in wanted) / len(wanted)
 
 
-def lexical(claim: Claimed, near: Sequence[Sentence], far: Reading | None) -> float:
+def lexical(claim: Claimed, near: Sequence[Sentence], far: Sequence[Reading] = ()) -> float:
     """Return the weighted share of the claim's words in the sentences ``near`` (fully) and ``far`` (half)."""
     total = sum(claim.weights)
     if not total:
@@ -165,8 +177,8 @@ def lexical(claim: Claimed, near: Sequence[Sentence], far: Reading | None) -> fl
     got = 0.0
     for token, weight in zip(claim.words, claim.weights, strict=True):
         share = max((_share(token, s) for s in near), default=0.0)
-        if share < _CONTEXT and far is not None:
-            share = max(share, _CONTEXT * _share(token, far))
+        if share < _CONTEXT:
+            share = max(share, _CONTEXT * max((_share(token, r) for r in far), default=0.0))
         got += weight * share
     return got / total
 
@@ -195,11 +207,11 @@ def weigh(
     """
     claim = take_apart(text) if isinstance(text, str) else text
     if near is None:
-        near = [s for r in readings if (s := best_sentence(claim, r)) is not None]
+        near = [s for r in readings for s in best_sentences(claim, r)]
     problems: list[str] = []
     doubts: list[str] = []
     _weigh_numbers(claim, readings, near, problems, doubts)
-    _weigh_names(claim, readings, problems, doubts)
+    _weigh_names(claim, readings, near, problems, doubts)
     against = _contradiction(claim, near)
     if against:
         problems.append(against)
@@ -209,14 +221,7 @@ def weigh(
 def _support(
     claim: Claimed, readings: Sequence[Reading], near: Sequence[Sentence], similarity: Similarity | None
 ) -> float:
-    total = sum(claim.weights)
-    got = 0.0
-    for token, weight in zip(claim.words, claim.weights, strict=True):
-        share = max((_share(token, s) for s in near), default=0.0)
-        if share < _CONTEXT:
-            share = max(share, _CONTEXT * max((_share(token, r) for r in readings), default=0.0))
-        got += weight * share
-    words = got / total if total else 0.0
+    words = lexical(claim, near, readings)
     if similarity is None or not near:
         return words
     cosine = max(similarity(claim.text, s.span.text) for s in near)
@@ -233,16 +238,45 @@ def _weigh_numbers(
     close = [q for s in near for q in s.quantities]
     whole = [q for r in readings for q in r.quantities]
     for wanted in claim.quantities:
-        if wanted.inside:
+        if wanted.inside or any(n.start <= wanted.start < n.end for n in claim.names):
             continue
-        found = max(numbers.agreement(wanted, close), min(0.9, numbers.agreement(wanted, whole)))
+        found = numbers.agreement(wanted, close)
         written = claim.text[wanted.start : wanted.end]
-        if not found and wanted.spelled and not _counts_otherwise(wanted, whole):
-            doubts.append(f"{written} is not in the cited text")
-        elif not found:
-            problems.append(f"{written} is not in the cited text")
-        elif found <= 0.5:
+        if found == 1.0 and not _is_swapped(wanted, claim.text, near):
+            continue
+        if found == 1.0:
+            doubts.append(f"{written} is said of something else in the cited text")
+        elif found:
             doubts.append(f"{written} has another unit in the cited text")
+        elif numbers.agreement(wanted, whole) == 1.0:
+            doubts.append(f"{written} is said of something else in the cited text")
+        elif wanted.spelled and not _counts_otherwise(wanted, whole):
+            doubts.append(f"{written} is not in the cited text")
+        else:
+            problems.append(f"{written} is not in the cited text")
+
+
+def _is_swapped(wanted: numbers.Quantity, text: str, near: Sequence[Sentence]) -> bool:
+    """Whether another figure of the same kind stands among the claim's words, and the claim's own does not."""
+    around = _surroundings(wanted, text)
+    fits: dict[bool, int] = {True: 0, False: 0}
+    for sentence in near:
+        for other in sentence.quantities:
+            if other.unit == wanted.unit and not other.inside and not other.spelled:
+                same = numbers.agreement(wanted, [other]) > 0
+                shared = len(around & _surroundings(other, plain(sentence.span.text)))
+                fits[same] = max(fits[same], shared)
+    return fits[False] >= fits[True] + _CLEARLY
+
+
+def _surroundings(quantity: numbers.Quantity, text: str) -> frozenset[str]:
+    """Return the stems of the few words on either side, without crossing into another figure's ground."""
+    words = [t for t in tokens(text) if t.word not in STOP]
+    before = [t for t in words if t.end <= quantity.start][-_SIDE:]
+    after = [t for t in words if t.start >= quantity.end][:_SIDE]
+    cut = next((i for i, t in enumerate(after) if t.word[0].isdigit()), len(after))
+    start = next((len(before) - i for i, t in enumerate(reversed(before)) if t.word[0].isdigit()), 0)
+    return frozenset(t.stem for t in (*before[start:], *after[:cut]))
 
 
 def _counts_otherwise(wanted: numbers.Quantity, there: Iterable[numbers.Quantity]) -> bool:
@@ -251,14 +285,35 @@ def _counts_otherwise(wanted: numbers.Quantity, there: Iterable[numbers.Quantity
     return any(nouns & set(q.nouns[:2]) and not q.unit for q in there) or bool(wanted.unit)
 
 
-def _weigh_names(claim: Claimed, readings: Sequence[Reading], problems: list[str], doubts: list[str]) -> None:
+def _weigh_names(
+    claim: Claimed,
+    readings: Sequence[Reading],
+    near: Sequence[Sentence],
+    problems: list[str],
+    doubts: list[str],
+) -> None:
+    astray = []
     for name in claim.names:
-        if any(r.lexicon.has(name) for r in readings):
-            continue
-        (problems if name.strong else doubts).append(f"{name.text} is not in the cited text")
+        if not any(r.lexicon.has(name) for r in readings):
+            (problems if name.strong else doubts).append(f"{name.text} is not in the cited text")
+        elif name.strong and not any(s.lexicon.has(name) for s in near):
+            astray.append(name.text)
+    if astray and (instead := _unsaid_names(claim, near)):
+        doubts.append(f"{astray[0]} stands where the cited text has {instead[0]}")
+
+
+def _unsaid_names(claim: Claimed, near: Sequence[Sentence]) -> list[str]:
+    """Return the names of the evidence sentences that the claim leaves out."""
+    said = names.Lexicon(claim.text)
+    return [name.text for s in near for name in s.names if name.strong and not said.has(name)]
 
 
 def _contradiction(claim: Claimed, near: Sequence[Sentence]) -> str | None:
-    """Return the conflict with the evidence sentences, unless one of them has none."""
-    conflicts = [direction.conflict(claim.text, s.span.text) for s in near]
-    return next((c for c in conflicts if c), None) if conflicts and all(conflicts) else None
+    """Return the conflict with the nearest evidence sentence, unless the others resolve it."""
+    if not near:
+        return None
+    nearest = max(near, key=lambda s: lexical(claim, [s]))
+    found = direction.conflict(claim.text, nearest.span.text)
+    if found and len(near) > 1:
+        found = direction.conflict(claim.text, " ".join(s.span.text for s in near))
+    return found

@@ -171,11 +171,11 @@ class Checker:
 
 
 def _with_range(claim: Claimed, rest: _Rest) -> _Rest:
-    """Quote the sentence that carries most of the claim where the writer quoted nothing that is there."""
+    """Quote the sentences that carry most of the claim where the writer quoted nothing that is there."""
     if rest.ranges:
         return rest
-    best = support.best_sentence(claim, rest.reading)
-    return rest if best is None else _Rest(rest.evidence, rest.reading, ((best.span.start, best.span.end),))
+    best = support.best_sentences(claim, rest.reading)
+    return _Rest(rest.evidence, rest.reading, tuple((s.span.start, s.span.end) for s in best))
 
 
 def check(

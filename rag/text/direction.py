@@ -50,9 +50,10 @@ _FALLS = _stems("drop decline fall")
 _GOOD_THINGS = _stems(
     "performance accuracy quality score throughput robustness efficiency ability capability generalization",
     "precision recall success reward stability reliability fidelity utility safety survival yield diversity",
+    "effective efficacy qps bandwidth",
 )
 _BAD_THINGS = _stems(
-    "cost latency time memory error perplexity loss regret risk overhead usage bias failure complexity variance",
+    "cost latency time memory error perplexity loss regret risk overhead usage bias failure complexity",
     "mortality noise hallucination forgetting overfitting parameters computation consumption pain delay toxicity",
 )
 _OPPOSITES = tuple(
@@ -74,15 +75,25 @@ _NEGATORS = word_set(
 # Gentler ways to deny: where one stands near a word, the word is not plainly affirmed.
 _SOFT = _stems(
     "avoid eliminate elude prevent neglect ignore omit exclude struggle absence absent poor poorly rarely seldom",
-    "remove obviate bypass instead rather insecure insufficient inaccurate ineffective inefficient incorrect",
-    "inconsistent instability invalid inadequate incomplete infeasible impossible irrelevant limited little few",
-    "refuse deny against impractical intractable except beyond overcome hinder stop discard skip reject fewer",
+    "remove obviate bypass instead rather insufficient inaccurate ineffective inefficient incorrect",
+    "inconsistent insecure instability invalid inadequate incomplete infeasible impossible irrelevant elude",
+    "refuse deny impractical intractable overcome hinder discard skip reject",
 )
 _NOT_NEGATIVE = ("under", "uni", "until", "unless", "regardless", "nonetheless", "nevertheless")
-_NEAR = 7
+# How many words a cue reaches forward and back; a prefix ("unseen", "non-stationary") reaches its own word.
+_FORWARD = 6
+_BACK = 4
 # Plain adjectives share their stems with comparatives and say nothing about change.
-_PLAIN = word_set("low high large great long short small few slow fast good bad more less most long much")
+_PLAIN = word_set(
+    "low high large great long short small few slow fast good bad most long much minimal minimum"
+)
+# These say something only of the word right after them: "less efficient", "more memory".
+_LIGHT = word_set("more less fewer")
 _SCOPE = 5
+_ADVERBS = word_set(
+    "therefore thus truly really fully necessarily always strictly yet actually directly necessary"
+)
+_VERSUS = _stems("outperform surpass beat outpace underperform")
 _COMPARING = _stems("outperform surpass beat exceed outpace better faster superior underperform inferior")
 
 
@@ -94,6 +105,7 @@ class Mention:
     course: int
     thing: str
     word: str
+    compares: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +118,7 @@ class Reading:
     stems: frozenset[str]
     affirmed: frozenset[str]
     doubtful: frozenset[str]
+    cued: bool
 
 
 @lru_cache(maxsize=2048)
@@ -123,25 +136,25 @@ def read(text: str) -> Reading:
         frozenset(w.stem for w in words),
         frozenset(affirmed),
         frozenset(_near_a_cue(words)),
+        any(w.word in _NEGATORS or w.stem in _SOFT or _is_prefixed(w.word) for w in words),
     )
 
 
 def _near_a_cue(words: tuple[Token, ...]) -> Iterator[str]:
     """Yield the stems that stand near any word that denies, excludes or belittles."""
     for i, word in enumerate(words):
-        if _is_cue(word):
-            yield from (near.stem for near in words[max(0, i - _NEAR) : i + _NEAR + 1])
+        if word.word in _NEGATORS or word.stem in _SOFT:
+            yield from (
+                near.stem for near in (*words[max(0, i - _BACK) : i], *words[i + 1 : i + 1 + _FORWARD])
+            )
+        elif _is_prefixed(word.word):
+            yield from (near.stem for near in words[i : i + 2])
 
 
-def _is_cue(token: Token) -> bool:
-    word = token.word
-    if word in _NEGATORS or token.stem in _SOFT:
-        return True
-    return (
-        len(word) > 5
-        and not word.startswith(_NOT_NEGATIVE)
-        and (word.startswith(("un", "non")) or word.endswith("less"))
-    )
+def _is_prefixed(word: str) -> bool:
+    """Whether a prefix or suffix denies: "unseen", "nonlinear", "harmless"."""
+    denies = word.startswith(("un", "non")) or word.endswith("less")
+    return denies and len(word) > 5 and not word.startswith(_NOT_NEGATIVE)
 
 
 def _denials(words: tuple[Token, ...]) -> tuple[set[int], tuple[tuple[str, str], ...]]:
@@ -152,7 +165,7 @@ def _denials(words: tuple[Token, ...]) -> tuple[set[int], tuple[tuple[str, str],
         if word.word not in _NEGATORS:
             continue
         scope = [i - 1] if i and _is_suffix(words, i) else list(_scope(words, i))
-        said = [j for j in scope if words[j].word not in STOP]
+        said = [j for j in scope if words[j].word not in STOP and words[j].word not in _ADVERBS]
         if said:
             under.update(scope)
             heads.append((words[said[0]].stem, words[said[0]].word))
@@ -185,17 +198,19 @@ def _mention(words: tuple[Token, ...], i: int, word: Token, denied: set[int]) ->
     effect = (word.stem in _BETTER) - (word.stem in _WORSE or word.stem in _FALLS)
     if (not course and not effect) or word.word in _PLAIN:
         return None
-    thing = _thing(words, i)
+    thing = _thing(words, i, 3 if word.word in _LIGHT else 6, 1 if word.word in _LIGHT else 5)
+    if word.word in _LIGHT and not thing:
+        return None
     if course:
         effect = course * (1 if thing in _GOOD_THINGS else -1) if thing else effect
     if i in denied:
         effect, course = -effect, -course
-    return Mention(effect, course, thing, word.word)
+    return Mention(effect, course, thing, word.word, word.stem in _VERSUS)
 
 
-def _thing(words: tuple[Token, ...], i: int) -> str:
+def _thing(words: tuple[Token, ...], i: int, after: int, before: int) -> str:
     """Return the measured thing nearest to a word of change: after it ("reduces cost"), else before it."""
-    for j in [*range(i + 1, min(i + 6, len(words))), *range(i - 1, max(i - 5, -1), -1)]:
+    for j in [*range(i + 1, min(i + after, len(words))), *range(i - 1, max(i - before, -1), -1)]:
         if words[j].stem in _GOOD_THINGS or words[j].stem in _BAD_THINGS:
             return words[j].stem
     return ""
@@ -216,6 +231,8 @@ def _denial_conflict(said: Reading, stands: Reading) -> str | None:
     for head, word in said.heads:
         if head in stands.affirmed - stands.denied - stands.doubtful:
             return f'denies "{word}", which the paper affirms'
+    if said.heads and not stands.cued:
+        return f'denies "{said.heads[0][1]}", which the paper does not'
     for head, word in stands.heads:
         if head in said.affirmed - said.denied - said.doubtful:
             return f'affirms "{word}", which the paper denies'
@@ -225,6 +242,11 @@ def _denial_conflict(said: Reading, stands: Reading) -> str | None:
 def _course_conflict(said: Iterable[Mention], stands: tuple[Mention, ...]) -> str | None:
     for mine in said:
         related = [m for m in stands if m.thing == mine.thing or not m.thing or not mine.thing]
+        related = (
+            [m for m in stands if m.compares]
+            if mine.compares and any(m.compares for m in stands)
+            else related
+        )
         if not related or any(_agrees(mine, theirs) for theirs in related):
             continue
         against = [m for m in related if _opposes(mine, m)]

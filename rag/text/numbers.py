@@ -114,6 +114,8 @@ _BOUND = re.compile(
     re.IGNORECASE,
 )
 _JOINED = re.compile(r" ?(?:(?P<tight>/|-)|,|,? ?to|,? ?and|,? ?or) ?")
+# "(1)" and " 2)" number the items of a list.
+_ENUMERATOR = re.compile(r"\(\d{1,2}\)(?!\w)|[ :;,]\d{1,2}\) |[ :;,]\(?\d{1,2}\)")
 _BEFORE = re.compile(r"(?<![\d ]) ?×\Z")
 _AFTER = re.compile(r"[^\W\d_]+(?:'s)?")
 _LEADING_NAME = re.compile(r"(?:[^\W\d_][\w.]*\^?|(?<!\d)[A-Z][\w.-]*-)\Z")
@@ -128,6 +130,8 @@ def find(text: str) -> tuple[Quantity, ...]:
 
 def _digits(text: str) -> Iterable[Quantity]:
     for match in _NUMBER.finditer(text):
+        if _ENUMERATOR.match(text, max(0, match.start() - 1)):
+            continue
         sign, begin = _sign(text, match)
         tail = _TAIL.match(text, match.end())
         unit, scale, end = _tail(text, match.end(), tail)
@@ -228,7 +232,7 @@ def _letter_scale(text: str, quantity: Quantity) -> float:
 
 def agreement(claim: Quantity, evidence: Iterable[Quantity]) -> float:
     """Return how well ``claim`` stands in ``evidence``: 1.0 it does, 0.5 with a reservation, 0.0 it does not."""
-    return max((_agree(claim, other) for other in evidence), default=0.0)
+    return max((_agree(claim, other) for other in evidence if not other.inside), default=0.0)
 
 
 def _agree(claim: Quantity, other: Quantity) -> float:
@@ -262,7 +266,8 @@ def _same_unit(claim: Quantity, other: Quantity) -> float:
     if claim.unit == other.unit:
         return 0.0 if _counted(claim) and _counted(other) and _counted(claim) != _counted(other) else 1.0
     if not claim.unit:
-        return 1.0
+        # "by 7.66" for "by 7.66×" lacks something; "20 benchmarks" for "20%" is another thing.
+        return 0.5 if claim.step < 0.5 or set(claim.nouns[:1]) & set(other.nouns[:1]) else 0.0
     if not other.unit or {claim.unit, other.unit} == {"%", "points"}:
         return 0.5
     return 0.0
