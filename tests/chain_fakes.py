@@ -10,6 +10,8 @@ from rag.ports import ChatRequest, Delta, PaperStore
 from rag.records import Filters, Hit, IndexInfo, Paper, Passage, Source, Usage
 from rag.text.tokens import content
 
+ALL = Filters()
+
 
 def paper(key: str, abstract: str, **fields: object) -> Paper:
     return Paper(key, abstract, Source("/papers.txt", 1), **fields)  # type: ignore[arg-type]
@@ -26,7 +28,7 @@ class Shelf:
     content: Sequence[Paper]
     asked: list[str] = field(default_factory=list)
 
-    def search(self, question: str, top: int = 10, filters: Filters = Filters()) -> list[Hit]:
+    def search(self, question: str, top: int = 10, filters: Filters = ALL) -> list[Hit]:
         self.asked.append(question)
         wanted = {token.stem for token in content(question)}
         scored = [
@@ -36,7 +38,7 @@ class Shelf:
         ranked = sorted((pair for pair in scored if pair[0]), key=lambda pair: -pair[0])
         return [hit(p, score / max(len(wanted), 1)) for score, p in ranked[:top]]
 
-    def papers(self, filters: Filters = Filters()) -> Iterator[Paper]:
+    def papers(self, filters: Filters = ALL) -> Iterator[Paper]:
         return iter([p for p in self.content if not filters.papers or p.key in filters.papers])
 
 

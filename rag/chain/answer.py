@@ -16,13 +16,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from rag.chain.abstain import Decision, decide, nothing_left
+from rag.chain.deepen import deepen, parts
 from rag.chain.evidence import Chosen, choose
 from rag.chain.extract import extract
+from rag.chain.meter import Meter
 from rag.chain.numbering import Numbering
 from rag.chain.pile import Count, count
 from rag.chain.setup import Note, OnSentence, Options, Pile, Writer
 from rag.chain.written import Written
 from rag.errors import UsageError
+from rag.prompts import Prompts
 from rag.records import Answer, Filters, Hit, Reference, Sentence, Timings
 
 __all__ = ["Interrupted", "Options", "Pile", "Writer", "answer"]
@@ -64,10 +67,11 @@ def answer(
     if not question:
         raise UsageError("The question is empty.", 'Example: rag ask "What is speculative prefill?"')
     options = options or Options()
-    story = _Story(question, pile, writer, options, on_sentence or _ignore, on_note or _ignore)
+    filters = filters or Filters()
+    story = _Story(question, pile, writer, filters, options, on_sentence or _ignore, on_note or _ignore)
     with story.clock("retrieve_s"):
-        counted = count(question, pile.store, filters or Filters())
-        chosen = None if counted else choose(question, pile.retriever, options.top, filters or Filters())
+        counted = count(question, pile.store, filters)
+        chosen = None if counted else choose(question, pile.retriever, options.papers, filters)
     if counted:
         return story.counted(counted)
     if not chosen or not chosen.hits:
@@ -88,6 +92,7 @@ class _Story:
     question: str
     pile: Pile
     writer: Writer | None
+    filters: Filters
     options: Options
     on_sentence: OnSentence
     on_note: Note
@@ -132,7 +137,10 @@ class _Story:
             decision = decide(self.question, chosen.hits, similarity=self.pile.similarity, idf=self.pile.idf)
         if not decision.answer:
             return self.abstained(decision, read=len(chosen.hits))
-        work = Written(self.question, chosen, self.pile, writer, self.options)
+        meter = Meter(writer.model, writer.price, self.options.max_cost)
+        if self.options.depth == "deep":
+            chosen = self._deepened(chosen, meter, writer.prompts)
+        work = Written(self.question, chosen, self.pile, replace(writer, model=meter), self.options)
         numbering = Numbering({item.paper.key: item.paper for item in work.packed.papers})
         sentences: list[Sentence] = []
         try:
@@ -143,11 +151,11 @@ class _Story:
         except KeyboardInterrupt:
             reason = "Interrupted: only the sentences above were written and checked."
             decision = replace(decision, answer=bool(sentences), reason=reason)
-            raise Interrupted(self._of(work, sentences, numbering, decision)) from None
-        self._tell(work)
+            raise Interrupted(self._of(work, meter, sentences, numbering, decision)) from None
+        self._tell(work, meter)
         if not any(sentence.verdict != "unsupported" for sentence in sentences):
             decision = self._nothing(work, chosen, decision)
-        return self._of(work, sentences, numbering, decision)
+        return self._of(work, meter, sentences, numbering, decision)
 
     def abstained(self, decision: Decision, read: int = 0) -> Answer:
         """The pile does not answer; the nearest papers are named."""
@@ -160,6 +168,13 @@ class _Story:
             confidence=decision.confidence,
         )
 
+    def _deepened(self, chosen: Chosen, meter: Meter, prompts: Prompts) -> Chosen:
+        with self.clock("generate_s"):
+            asked = parts(self.question, meter, prompts)
+        with self.clock("retrieve_s"):
+            everything = (self.question, *asked)
+            return deepen(chosen, everything, self.pile.retriever, self.options.top, self.filters)
+
     def _nothing(self, work: Written, chosen: Chosen, before: Decision) -> Decision:
         if work.declined:
             papers = len(work.packed.papers)
@@ -168,7 +183,12 @@ class _Story:
         return replace(nothing_left(self.question, chosen.hits, work.removed), answer=False)
 
     def _of(
-        self, work: Written, sentences: Sequence[Sentence], numbering: Numbering, decision: Decision
+        self,
+        work: Written,
+        meter: Meter,
+        sentences: Sequence[Sentence],
+        numbering: Numbering,
+        decision: Decision,
     ) -> Answer:
         """The record of model mode; an abstention keeps its costs."""
         self.seconds["verify_s"] = self.seconds.get("verify_s", 0.0) + work.verify_s
@@ -181,19 +201,19 @@ class _Story:
             reason=decision.reason,
             removed=numbering.within(work.removed),
             read=len(work.packed.papers),
-            usage=work.meter.usage,
+            usage=meter.usage,
             prompt=work.prompt,
             confidence=decision.confidence,
             dropped_quotes=work.dropped_quotes,
             invalid_refs=work.invalid_refs,
-            cached=work.meter.cached,
+            cached=meter.cached,
         )
 
-    def _tell(self, work: Written) -> None:
-        if work.meter.cached:
+    def _tell(self, work: Written, meter: Meter) -> None:
+        if meter.cached:
             self.on_note("The reply came from the response cache; --fresh asks the model anew.")
         if work.plain:
-            self.on_note(f"{work.meter.name} did not write JSON; its sentences were read from plain text.")
+            self.on_note(f"{meter.name} did not write JSON; its sentences were read from plain text.")
         if self.options.verify == "off":
             self.on_note("The sentences were not checked (--verify off).")
 

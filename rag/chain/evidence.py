@@ -19,6 +19,7 @@ from rag.records import Claim, Draft, Evidence, Filters, Hit, Paper
 from rag.text.names import Lexicon, Name, find
 from rag.text.sentences import split
 from rag.text.size import tokens_in
+from rag.text.tokens import content
 
 _LOOKED_UP = 10  # hits in which a named paper is looked for
 _COMMON = 4  # a name that so many of them mention picks out no paper
@@ -33,10 +34,16 @@ class Search(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Retrieved papers, best first, and the keys of those that the question names."""
+    """Retrieved papers, best first.
+
+    ``named`` are the keys of those that the question names; ``brief`` those of which only the sentences that
+    have to do with ``asked`` (the question and its parts) are read.
+    """
 
     hits: tuple[Hit, ...]
     named: frozenset[str] = frozenset()
+    brief: frozenset[str] = frozenset()
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +110,7 @@ def pack(chosen: Chosen, budget: int) -> Packed:
 
     At least one paper is always packed, cut after a sentence if it alone is too long.
     """
-    sent = {hit.paper.key: fence(hit.paper.abstract) for hit in chosen.hits}
+    sent = {hit.paper.key: _sent(hit.paper, chosen) for hit in chosen.hits}
     cost = {hit.paper.key: _cost(hit.paper, sent[hit.paper.key]) for hit in chosen.hits}
     order = sorted(chosen.hits, key=lambda hit: hit.paper.key not in chosen.named)
     kept: set[str] = set()
@@ -119,6 +126,26 @@ def pack(chosen: Chosen, budget: int) -> Packed:
     hits = [hit for hit in chosen.hits if hit.paper.key in kept]
     papers = tuple(Evidence(n, hit.paper, hit) for n, hit in enumerate(hits, start=1))
     return Packed(papers, tuple(sent[hit.paper.key] for hit in hits), budget - left)
+
+
+def _sent(paper: Paper, chosen: Chosen) -> Sent:
+    whole = fence(paper.abstract)
+    return shortened(whole, chosen.asked) if paper.key in chosen.brief else whole
+
+
+def shortened(sent: Sent, asked: Sequence[str], most: int = 2) -> Sent:
+    """Return the ``most`` sentences that share most words with the questions, in the abstract's order."""
+    wanted = {token.stem for question in asked for token in content(question)}
+    spans = split(sent.text)
+    shared = [len(wanted & {token.stem for token in content(span.text)}) for span in spans]
+    best = sorted(sorted(range(len(spans)), key=lambda i: -shared[i])[:most])
+    text, origin = "", list[int]()
+    for i in best:
+        gap = " … " if text else ""
+        origin += [origin[-1]] * len(gap) if gap else []
+        text += gap + spans[i].text
+        origin += sent.origin[spans[i].start : spans[i].end]
+    return Sent(text, tuple(origin))
 
 
 def _cost(paper: Paper, sent: Sent) -> int:

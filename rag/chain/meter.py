@@ -1,8 +1,10 @@
 """Counts what an answer's requests to a model use and cost, and stops before more is spent than allowed.
 
-meter = Meter(model, price=(0.15, 0.60), max_cost=0.01)     # USD per million tokens: prompt, completion
-... meter.stream(request) ...                               # a ChatModel like the one inside
-meter.usage                                                 # Usage(1200, 80, 0.000228)
+    meter = Meter(model, price=(0.15, 0.60), max_cost=0.01)     # USD per million tokens: prompt, completion
+    ... meter.stream(request) ...                               # a ChatModel like the one inside
+    meter.usage                                                 # Usage(1200, 80, 0.000228)
+
+An estimate of each request (its prompt, and all of ``max_tokens``) is held against what is left.
 """
 
 from __future__ import annotations

@@ -1,8 +1,10 @@
 """Numbers the cited papers by first appearance, while sentences are still coming.
 
-numbering = Numbering({"lee2025revise": paper, ...})
-numbering.numbered(sentence)        # its citations as [1], [2], ... in the order in which papers appear
-numbering.references()              # the same papers, in that order
+    numbering = Numbering({"lee2025revise": paper, ...})
+    numbering.numbered(sentence)        # its citations as [1], [2], ... in the order in which papers appear
+    numbering.references()              # the same papers, in that order
+
+A reader sees [1] before [2], whatever order the papers were retrieved in.
 """
 
 from __future__ import annotations

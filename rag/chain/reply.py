@@ -86,9 +86,10 @@ class Reply:
 
     def _closed(self, source: str) -> bool:
         """Whether the last item of the list has arrived whole."""
+        begun = source.rstrip().removesuffix(",")
         for ending in ("", "]}", "}", "]"):
             try:
-                self._read(source + ending)
+                self._read(begun + ending)
             except ValueError:
                 continue
             return True

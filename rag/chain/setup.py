@@ -13,6 +13,7 @@ from rag.ports import ChatModel, PaperStore
 from rag.prompts import Prompts
 from rag.records import IndexInfo, Sentence
 
+_QUICK = 4
 Similarity = Callable[[str, str], float]
 Note = Callable[[str], None]
 OnSentence = Callable[[Sentence], None]
@@ -54,3 +55,8 @@ class Options:
     verify: Literal["lexical", "model", "off"] = "lexical"
     keep_unsupported: bool = False
     load_s: float = 0.0
+
+    @property
+    def papers(self) -> int:
+        """How many papers are retrieved at first."""
+        return min(self.top, _QUICK) if self.depth == "quick" else self.top

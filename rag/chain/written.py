@@ -1,8 +1,10 @@
 """Model mode: the chosen papers go to a model, each sentence that comes back is checked before it is shown.
 
-written = Written(question, chosen, pile, writer, options)
-for sentence in written.sentences(): ...        # checked, with the evidence's numbers
-written.removed, written.dropped_quotes, written.meter.usage
+    written = Written(question, chosen, pile, writer, options)
+    for sentence in written.sentences(): ...        # checked, with the evidence's numbers
+    written.removed, written.dropped_quotes
+
+The sentences still carry the numbers of the evidence; ``rag.chain.numbering`` gives them those of the answer.
 """
 
 from __future__ import annotations
@@ -13,11 +15,9 @@ from collections.abc import Iterable, Iterator
 from rag.chain.checkers import DraftChecker, Entailed, Unchecked
 from rag.chain.evidence import Chosen, Packed, pack
 from rag.chain.generate import Writing
-from rag.chain.meter import Meter
 from rag.chain.setup import Options, Pile, Writer
 from rag.chain.verify import Checker
 from rag.ports import ChatRequest
-from rag.prompts import Prompts
 from rag.records import Draft, PromptInfo, Sentence
 from rag.text.size import tokens_in
 
@@ -36,13 +36,12 @@ class Written:
 
     def __init__(self, question: str, chosen: Chosen, pile: Pile, writer: Writer, options: Options) -> None:
         self.packed = packed_for(question, chosen, writer, options)
-        self.meter = Meter(writer.model, writer.price, options.max_cost)
         self.removed: list[Sentence] = []
         self.dropped_quotes = self.invalid_refs = 0
         self.verify_s = 0.0
         self._question, self._options = question, options
-        self._writing = Writing(self.meter, writer.prompts, writer.read, options.max_tokens)
-        self._checker = self._make_checker(pile, writer.prompts)
+        self._writing = Writing(writer.model, writer.prompts, writer.read, options.max_tokens)
+        self._checker = self._make_checker(pile, writer)
 
     @property
     def declined(self) -> bool:
@@ -83,14 +82,16 @@ class Written:
         self.removed += checked.removed
         return [*checked.sentences, *(checked.removed if self._options.keep_unsupported else ())]
 
-    def _make_checker(self, pile: Pile, prompts: Prompts) -> DraftChecker:
+    def _make_checker(self, pile: Pile, writer: Writer) -> DraftChecker:
         papers = self.packed.papers
         if self._options.verify == "off":
             return Unchecked(papers)
         checker = Checker(papers, similarity=pile.similarity)
         if self._options.verify == "lexical":
             return checker
-        return Entailed(checker, {item.paper.key: item.paper for item in papers}, self.meter, prompts)
+        return Entailed(
+            checker, {item.paper.key: item.paper for item in papers}, writer.model, writer.prompts
+        )
 
 
 def packed_for(question: str, chosen: Chosen, writer: Writer, options: Options) -> Packed:

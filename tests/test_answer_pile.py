@@ -1,0 +1,114 @@
+"""Questions about the pile itself: exact counts, and research questions that must not be caught."""
+
+from __future__ import annotations
+
+import pytest
+
+from rag.chain.answer import answer
+from rag.chain.criteria import read
+from rag.chain.pile import count
+from rag.records import Filters
+from tests.chain_fakes import Shelf, paper, pile_of
+
+PAPERS = [
+    paper("a", "We edit models. It works.", title="Model editing at scale", year=2025, venue="ICML",
+          authors=("Ada Lovelace", "José Núñez")),
+    paper("b", "Some say little. Model editing is hard, and LoRA helps.", year=2024, venue="ICML",
+          authors=("Grace Hopper",)),
+    paper("c", "μCODE writes code.", year=2025, venue="Nature Methods"),
+]  # fmt: skip
+PILE = pile_of(*PAPERS)
+VENUES = {"ICML", "Nature Methods"}
+
+CASES = {
+    "How many papers are there?": ("There are 3 papers in the pile.", "abc"),
+    "What papers do you have?": ("There are 3 papers in the pile.", "abc"),
+    "List all papers": ("There are 3 papers in the pile.", "abc"),
+    "How many papers from 2025?": ("2 of 3 papers are from 2025.", "ac"),
+    "how many papers were published before 2025": ("1 of 3 papers is from before 2025.", "b"),
+    "Which papers are from 2024 to 2025?": ("3 of 3 papers are from 2024 to 2025.", "abc"),
+    "How many papers are from 2030?": ("None of 3 papers are from 2030.", ""),
+    "Which papers were accepted at ICML 2025?": ("1 of 3 papers is from ICML and is from 2025.", "a"),
+    "How many ICML papers mention LoRA?": ("1 of 3 papers is from ICML and mentions “LoRA”.", "b"),
+    "Show me the papers from Nature Methods": ("1 of 3 papers is from Nature Methods.", "c"),
+    "Which papers are by Ada Lovelace?": (
+        "1 of 3 papers is by Ada Lovelace. (1 have no authors on record.)",
+        "a",
+    ),
+    "papers by Jose Nunez": None,
+    "Which papers are by Jose Nunez?": (
+        "1 of 3 papers is by Jose Nunez. (1 have no authors on record.)",
+        "a",
+    ),
+    "List everything on model editing": ("2 of 3 papers mention “model editing”.", "ab"),
+    "How many papers mention muCODE?": ("1 of 3 papers mentions “muCODE”.", "c"),
+    "How many papers mention diffusion?": ("None of 3 papers mention “diffusion”.", ""),
+    "What papers are there on diffusion models?": None,
+}
+
+
+@pytest.mark.parametrize("question", CASES)
+def test_questions_about_the_pile(question: str) -> None:
+    counted = count(question, PILE.store, Filters())
+    expected = CASES[question]
+    if expected is None:
+        assert counted is None
+    else:
+        assert counted is not None
+        assert (counted.sentence.text, "".join(p.key for p in counted.papers)) == expected
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which papers improve long-context abilities?",
+        "Which papers are by far the most convincing on editing?",
+        "What papers use LoRA?",
+        "How many papers did VinePPO evaluate?",
+        "What is in the papers from 2025 about?",
+        "Which paper introduces AnyEdit?",
+        "How many papers mention that LoRA is bad?",
+        "List all limitations of AnyEdit",
+        "What do the papers say about model editing?",
+        "Which papers compare PPO and GRPO?",
+        "How many tokens does NExtLong use?",
+        "List all methods for model editing",
+        "Which papers mention how PPO works?",
+        "Which ICML papers from 2025 do better than the baseline on editing?",
+        "Which papers from ICLR are about editing?",
+        "How do the abstracts in the pile define editing?",
+        "Which articles in the pile agree that editing is hard?",
+    ],
+)
+def test_research_questions_are_left_alone(question: str) -> None:
+    assert read(question, VENUES) is None
+
+
+def test_a_mention_is_shown_by_its_sentence() -> None:
+    counted = count("How many papers mention LoRA?", PILE.store, Filters())
+    assert counted is not None
+    (cited,) = counted.sentence.citations
+    assert cited.quote == "Model editing is hard, and LoRA helps."
+    assert PAPERS[1].abstract[cited.start : cited.end] == cited.quote
+
+
+def test_filters_narrow_the_pile() -> None:
+    counted = count("How many papers mention model editing?", PILE.store, Filters(papers=("b", "c")))
+    assert counted is not None
+    assert counted.sentence.text == "1 of 2 papers mentions “model editing”."
+
+
+def test_a_long_list_is_cut_and_says_so() -> None:
+    many = pile_of(*(paper(f"p{i}", "Cats.") for i in range(1200)))
+    counted = count("How many papers do you have?", many.store, Filters())
+    assert counted is not None
+    assert counted.sentence.text == "There are 1,200 papers in the pile. The first 50 are listed."
+    assert len(counted.papers) == len(counted.sentence.citations) == 50
+
+
+def test_the_answer_needs_neither_model_nor_retrieval() -> None:
+    result = answer("How many papers from 2025?", PILE)
+    assert (result.status, result.sentences[0].verdict) == ("answered", "supported")
+    assert [(r.ref, r.paper.key) for r in result.references] == [(1, "a"), (2, "c")]
+    assert isinstance(PILE.retriever, Shelf)
+    assert PILE.retriever.asked == []
