@@ -53,11 +53,15 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One logical line: in a terminal it is wrapped, later rows are indented by ``hang`` more."""
+    """One logical line: in a terminal it is wrapped, later rows are indented by ``hang`` more.
+
+    A ``whole`` line is left to the terminal to wrap: an address in two pieces cannot be clicked or copied.
+    """
 
     pieces: tuple[Piece, ...] = ()
     indent: int = 0
     hang: int = 0
+    whole: bool = False
 
 
 def answer(result: Answer, quotes: bool = False) -> list[Line]:
@@ -93,7 +97,10 @@ def paper(one: Paper) -> list[Line]:
     rows += [("source", f"{s.file}, record {s.record}") for s in (one.source, *one.also)]
     for name, value in rows:
         if value is not None:
-            lines.append(Line((Piece(f"{name:<8}", "dim"), Piece(safe.line(str(value)))), hang=8))
+            whole = name in ("url", "source")
+            lines.append(
+                Line((Piece(f"{name:<8}", "dim"), Piece(safe.line(str(value)))), hang=8, whole=whole)
+            )
     return [line for line in lines if line.pieces[0].text] + [
         Line(),
         Line((Piece(safe.block(one.abstract)),)),
@@ -209,7 +216,7 @@ def _about(one: Paper, indent: int) -> list[Line]:
     about = [Piece(" · ".join(parts) + " · " if parts else "", "dim"), Piece(safe.line(one.key), "key")]
     lines = [Line(tuple(about), indent=indent)]
     if url := safe.address(one.url):
-        lines.append(Line((Piece(url, "url"),), indent=indent))
+        lines.append(Line((Piece(url, "url"),), indent=indent, whole=True))
     return lines
 
 

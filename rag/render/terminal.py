@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from rag.records import Paper
 from rag.render import layout, safe
-from rag.render.layout import Line
+from rag.render.layout import Line, Piece
 
 STYLES: Mapping[str, str] = MappingProxyType(
     {
@@ -31,6 +31,7 @@ STYLES: Mapping[str, str] = MappingProxyType(
         "bad": "bold red",
     }
 )
+NARROWEST = 30  # columns for a title beside its key
 WIDEST = 100  # longer lines are hard to read, however wide the window
 
 
@@ -43,23 +44,34 @@ def show(console: Console, lines: Iterable[Line]) -> None:
 
 
 def table(console: Console, papers: Sequence[Paper]) -> None:
-    """Print one paper a row; the title takes what is left and is cut there, keys are never cut."""
-    grid = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-    grid.add_column("key", style="green", no_wrap=True)
-    grid.add_column("year", style="dim", no_wrap=True)
-    grid.add_column("title", no_wrap=True, overflow="ellipsis", ratio=1)
+    """Print key, year and title of one paper a row; a title is cut where the row ends, a key never.
+
+    In a narrow window the title goes below, whole.
+    """
+    widest = max((cell_len(safe.line(paper.key)) for paper in papers), default=0)
+    room = console.width - widest - len("  2025  ")
+    if room >= NARROWEST:
+        for paper in papers:
+            key, title = safe.line(paper.key), Text(layout.heading(paper))
+            title.truncate(room, overflow="ellipsis")
+            row = (
+                (set_cell_size(key, widest + 2), STYLES["key"]),
+                (f"{paper.year or '':<6}", STYLES["dim"]),
+                title,
+            )
+            console.print(Text.assemble(*row), soft_wrap=True)
+        return
     for paper in papers:
-        year = str(paper.year) if paper.year else ""
-        grid.add_row(Text(safe.line(paper.key)), Text(year), Text(layout.heading(paper)))
-    console.print(grid)
+        year = f"  {paper.year}" if paper.year else ""
+        show(console, [Line((Piece(safe.line(paper.key), "key"), Piece(year, "dim")))])
+        show(console, [Line((Piece(layout.heading(paper)),), indent=2)])
 
 
 def _rows(console: Console, line: Line, width: int) -> Iterable[Text]:
     text = Text.assemble(*((piece.text, STYLES[piece.style]) for piece in line.pieces))
     text.rstrip()
     room = max(width - line.indent - line.hang, 16)
-    whole = not text or line.pieces[-1].style == "url"  # an address that is cut cannot be clicked
-    rows = [text] if whole else text.wrap(console, room)
+    rows = [text] if line.whole or not text else text.wrap(console, room)
     for number, row in enumerate(rows):
         row.rstrip()
         yield Text(" " * (line.indent + (line.hang if number else 0))) + row
