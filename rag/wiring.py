@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from rag.index.report import SyncReport
     from rag.ports import ChatModel, Embedder
     from rag.render.layout import Line
+    from rag.render.terminal import Flow
 
 Note = Callable[[str], None]
 # Used with OpenAI itself when only a key is set: cheap, and able to do structured output.
@@ -118,8 +119,6 @@ def ask(
 
     began = time.perf_counter()
     written_by = writer(settings, note) if settings.mode == "model" else None
-    if written_by is None:
-        note("Extractive mode: the answer consists of sentences quoted from the papers.")
     with open_pile(settings, note) as pile:
         options = Options(
             top=settings.top,
@@ -363,6 +362,15 @@ def terminal_lines(lines: Sequence[Line]) -> None:
     from rag.render import terminal
 
     terminal.show(Console(highlight=False), lines)
+
+
+def terminal_flow() -> Flow:
+    """Make a printer for sentences that come one by one."""
+    from rich.console import Console
+
+    from rag.render import terminal
+
+    return terminal.Flow(Console(highlight=False))
 
 
 def terminal_table(papers: Sequence[Paper]) -> None:

@@ -51,6 +51,14 @@ def ask(
         str | None,
         typer.Option("--verify", metavar="HOW", help="lexical, model or off.", show_default=False),
     ] = None,
+    depth: Annotated[
+        str | None,
+        typer.Option("--depth", metavar="HOW", help="quick, normal or deep.", show_default=False),
+    ] = None,
+    max_cost: Annotated[
+        float | None,
+        typer.Option("--max-cost", metavar="USD", help="Refuse to spend more.", show_default=False),
+    ] = None,
     keep_unsupported: Annotated[
         bool, typer.Option("--keep-unsupported", help="Show sentences that failed the check, struck out.")
     ] = False,
@@ -78,13 +86,21 @@ def ask(
             "base_url": base_url,
             "prompts": prompts,
             "verify": verify,
+            "depth": depth,
+            "max_cost": max_cost,
             "keep_unsupported": keep_unsupported or None,
             "cache": False if fresh else None,
         },
     )
     text = options.question(question)
     filters = options.filters(venue, year, author, paper)
-    result = wiring.ask(text, filters, settings, note=options.note(ctx))
-    output.answer(result, style, quotes)
+    shown = output.Answering(settings.mode, style, quotes)
+    try:
+        result = wiring.ask(text, filters, settings, options.note(ctx), shown.sentence)
+    except KeyboardInterrupt as stop:
+        shown.interrupted(stop)
+        raise
+    shown.end(result)
+    options.note(ctx)(output.summary(result))
     if result.status == "abstained":
         raise typer.Exit(NOT_ANSWERED)

@@ -12,9 +12,10 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
 from rag import wiring
+from rag.cli import options
 from rag.cli.options import Format
 from rag.errors import RagError
-from rag.records import Answer, Failure, Hit, IndexInfo, Paper
+from rag.records import Answer, Failure, Hit, IndexInfo, Mode, Paper, Sentence
 from rag.render import contract, layout, markdown, plain, safe
 from rag.render.layout import Line
 
@@ -23,6 +24,43 @@ if TYPE_CHECKING:
     from rag.index.report import SyncReport
 
 MOST_FAILURES = 20
+
+
+class Answering:
+    """Prints an answer; a model's sentences in a terminal one by one, as they pass the check."""
+
+    def __init__(self, mode: Mode, style: Format, quotes: bool) -> None:
+        self._mode, self._style, self._quotes = mode, style, quotes
+        live = mode == "model" and style == "text" and is_rich(sys.stdout)
+        self._flow = wiring.terminal_flow() if live else None
+        self._began = False
+
+    def sentence(self, one: Sentence) -> None:
+        """Take a sentence that passed."""
+        if self._flow is not None:
+            self._began = True
+            self._flow.add(layout.sentence(one, self._mode))
+
+    def end(self, result: Answer) -> None:
+        """Print the answer, or what of it is not on the screen yet."""
+        if self._flow is None or not self._began:
+            answer(result, self._style, self._quotes)
+            return
+        self._flow.end()
+        lines(
+            layout.references(result, self._quotes) if result.status == "answered" else layout.answer(result)
+        )
+
+    def interrupted(self, stop: KeyboardInterrupt) -> None:
+        """Print what was checked before Ctrl-C, which the interruption of an answer carries with it."""
+        so_far = getattr(stop, "answer", None)
+        if isinstance(so_far, Answer) and so_far.sentences:
+            self.end(so_far)
+
+
+def summary(result: Answer) -> str:
+    """Say in one line how an answer came about."""
+    return layout.summary(result)
 
 
 def answer(result: Answer, style: Format, quotes: bool) -> None:
@@ -103,6 +141,11 @@ def checks(found: Sequence[Check], origins: Mapping[str, tuple[str, str]], json:
         )
     else:
         lines(layout.checks(found, origins))
+
+
+def note(remark: str) -> None:
+    """Write a remark to stderr."""
+    options.remark(remark)
 
 
 def lines(laid_out: Sequence[Line]) -> None:

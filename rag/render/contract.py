@@ -1,7 +1,8 @@
 """The JSON that scripts rely on: records -> dictionaries of plain values, keys in the documented order.
 
 Fields are only ever added. Beyond the documented ones ``ask`` carries ``removed`` (sentences that failed the
-check, same form as ``sentences``), ``read`` (papers put before the writer) and a ``note`` per sentence.
+check, same form as ``sentences``), ``read`` (papers put before the writer), ``confidence``, what the check
+dropped (``dropped_quotes``, ``invalid_refs``), whether the reply was ``cached``, and a ``note`` per sentence.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ def answer(result: Answer) -> Json:
         "removed": [_sentence(s) for s in result.removed],
         "read": result.read,
         "confidence": result.confidence,
+        "dropped_quotes": result.dropped_quotes,
+        "invalid_refs": result.invalid_refs,
+        "cached": result.cached,
         "usage": asdict(result.usage),
         "timings": {name: round(seconds, 4) for name, seconds in asdict(result.timings).items()},
         "prompt": asdict(result.prompt) if result.prompt else None,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, Protocol
 
-from rag.records import Answer, Citation, Hit, Paper, Reference, Sentence
+from rag.records import Answer, Citation, Hit, Mode, Paper, Reference, Sentence
 from rag.render import safe
 from rag.render.marks import numbers, runs, split_end, without_marks
 from rag.text.sentences import split
@@ -68,13 +68,37 @@ def answer(result: Answer, quotes: bool = False) -> list[Line]:
     """Lay out an answer with its references, or the reason for having none with the nearest papers."""
     if result.status == "abstained":
         return _abstained(result)
-    body = Line(tuple(piece for s in result.sentences for piece in _sentence(s, result.mode == "model")))
-    lines = [body, Line(), Line((Piece("References", "head"),))]
+    shown = [piece for sentence_ in result.sentences for piece in sentence(sentence_, result.mode)]
+    return [Line(tuple(shown)), *references(result, quotes)]
+
+
+def sentence(one: Sentence, mode: Mode) -> tuple[Piece, ...]:
+    """Lay out one sentence with its marks and, where a model wrote it, a doubtful verdict."""
+    return tuple(_sentence(one, show_verdict=mode == "model"))
+
+
+def references(result: Answer, quotes: bool) -> list[Line]:
+    """Lay out what stands below the sentences of an answer."""
+    lines = [Line(), Line((Piece("References", "head"),))] if result.references else []
     for reference in result.references:
         lines += _reference(reference)
         if quotes:
             lines += _quotes(reference, result)
     return lines
+
+
+def summary(result: Answer) -> str:
+    """Say in one line how an answer came about: writer, papers read, cost, what was removed."""
+    parts = [f"{result.model or 'model'}" if result.mode == "model" else "extractive mode: quoted, no model"]
+    if result.read:
+        parts.append(f"read {result.read:,} of {result.index.papers:,} papers")
+    if result.usage.prompt_tokens or result.usage.completion_tokens:
+        parts.append(f"{result.usage.prompt_tokens:,} + {result.usage.completion_tokens:,} tokens")
+        cost = result.usage.cost_usd
+        parts.append("price unknown" if cost is None else f"${cost:.4f}")
+    if result.removed:
+        parts.append(f"{len(result.removed)} sentence{'s' * (len(result.removed) > 1)} failed the check")
+    return safe.line(" · ".join(parts))
 
 
 def search(question: str, hits: Sequence[Hit]) -> list[Line]:

@@ -5,6 +5,7 @@ Only ``Text`` objects are printed, never markup, so ``[bold]`` in a title is fiv
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
@@ -41,6 +42,35 @@ def show(console: Console, lines: Iterable[Line]) -> None:
     for line in lines:
         for row in _rows(console, line, width):
             console.print(row, soft_wrap=True)
+
+
+class Flow:
+    """Prints pieces as they come, words wrapped at the window's width; ``end`` closes the paragraph."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._width = min(console.width, WIDEST)
+        self._column = 0
+
+    def add(self, pieces: Iterable[Piece]) -> None:
+        for piece in pieces:
+            for word in re.findall(r"\S+|\s+", piece.text):
+                self._put(word, STYLES[piece.style])
+
+    def end(self) -> None:
+        if self._column:
+            self._console.print()
+        self._column = 0
+
+    def _put(self, word: str, style: str) -> None:
+        width = cell_len(word)
+        if self._column + width > self._width:
+            self._console.print()
+            self._column = 0
+        if word.isspace() and not self._column:
+            return
+        self._console.print(Text(word, style), end="", soft_wrap=True)
+        self._column += width
 
 
 def table(console: Console, papers: Sequence[Paper]) -> None:
