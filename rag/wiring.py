@@ -23,7 +23,8 @@ from rag.settings import Settings
 
 if TYPE_CHECKING:
     from rag.adapters.openai_api import OpenAIChat
-    from rag.chain.answer import Pile, Writer
+    from rag.chain.plan import Plan
+    from rag.chain.setup import Options, Pile, Writer
     from rag.index.library import Library
     from rag.index.parts import Identity, Ingest, Parts, Read
     from rag.index.report import SyncReport
@@ -88,7 +89,7 @@ def open_pile(settings: Settings, note: Note) -> Iterator[Pile]:
     """Open the index with everything that is needed to search it."""
     from rag.adapters.chroma_store import ChromaStore
     from rag.adapters.keyword import Bm25Index
-    from rag.chain.answer import Pile
+    from rag.chain.setup import Pile
     from rag.chain.retrieve import Retriever
 
     made_for = embedder(settings)
@@ -115,36 +116,57 @@ def ask(
     on_sentence: Callable[[Sentence], None] | None = None,
 ) -> Answer:
     """Answer one question in the mode of the settings."""
-    from rag.chain.answer import Options, answer
+    from rag.chain.answer import answer
 
     began = time.perf_counter()
     written_by = writer(settings, note) if settings.mode == "model" else None
     with open_pile(settings, note) as pile:
-        options = Options(
-            top=settings.top,
-            evidence_tokens=settings.evidence_tokens,
-            max_tokens=settings.max_tokens,
-            max_cost=settings.max_cost,
-            depth=settings.depth,
-            verify=settings.verify,
-            keep_unsupported=settings.keep_unsupported,
-            load_s=time.perf_counter() - began,
-        )
         return answer(
             question,
             pile,
             writer=written_by,
             filters=filters,
-            options=options,
+            options=dials(settings, time.perf_counter() - began),
             on_sentence=on_sentence,
             on_note=note,
         )
 
 
+def plan(question: str, filters: Filters, settings: Settings, note: Note) -> Plan:
+    """Say what an answer would read and cost, without asking a model.
+
+    Raises:
+        UsageError: no model is set, so nothing would be spent.
+    """
+    from rag.chain.plan import plan
+
+    if settings.mode == "extractive":
+        raise UsageError("--dry-run is about a model, and none is set.", "Add --model, or leave it out.")
+    written_by = writer(settings, note)
+    with open_pile(settings, note) as pile:
+        return plan(question, pile, written_by, filters=filters, options=dials(settings))
+
+
+def dials(settings: Settings, load_s: float = 0.0) -> Options:
+    """Make the options of an answer."""
+    from rag.chain.setup import Options
+
+    return Options(
+        top=settings.top,
+        evidence_tokens=settings.evidence_tokens,
+        max_tokens=settings.max_tokens,
+        max_cost=settings.max_cost,
+        depth=settings.depth,
+        verify=settings.verify,
+        keep_unsupported=settings.keep_unsupported,
+        load_s=load_s,
+    )
+
+
 def writer(settings: Settings, note: Note) -> Writer:
     """Make the writer of model mode: the model, its prompts, and what its tokens cost."""
     from rag.adapters import partial_json, prices
-    from rag.chain.answer import Writer
+    from rag.chain.setup import Writer
     from rag.prompts import Prompts
 
     model = chat_model(settings, note)

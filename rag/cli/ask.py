@@ -62,6 +62,9 @@ def ask(
     keep_unsupported: Annotated[
         bool, typer.Option("--keep-unsupported", help="Show sentences that failed the check, struck out.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show papers, tokens and price; ask no model.")
+    ] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Do not use stored replies of the model.")] = False,
 ) -> None:
     """Answer a question from the papers, each sentence with the paper it rests on.
@@ -94,6 +97,9 @@ def ask(
     )
     text = options.question(question)
     filters = options.filters(venue, year, author, paper)
+    if dry_run:
+        output.plan(wiring.plan(text, filters, settings, options.note(ctx)), style)
+        return
     shown = output.Answering(settings.mode, style, quotes)
     try:
         result = wiring.ask(text, filters, settings, options.note(ctx), shown.sentence)

@@ -20,6 +20,7 @@ from rag.render import contract, layout, markdown, plain, safe
 from rag.render.layout import Line
 
 if TYPE_CHECKING:
+    from rag.chain.plan import Plan
     from rag.doctor import Check
     from rag.index.report import SyncReport
 
@@ -56,6 +57,16 @@ class Answering:
         so_far = getattr(stop, "answer", None)
         if isinstance(so_far, Answer) and so_far.sentences:
             self.end(so_far)
+
+
+def plan(planned: Plan, style: Format) -> None:
+    """Print what an answer would read and cost."""
+    if style == "json":
+        papers = contract.papers([item.paper for item in planned.papers])
+        decision = {"answer": planned.decision.answer, "reason": planned.decision.reason}
+        text(contract.dumps({**papers, "usage": asdict(planned.usage), "decision": decision}))
+    else:
+        lines(layout.plan([item.paper for item in planned.papers], planned.usage, planned.decision.reason))
 
 
 def summary(result: Answer) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, Protocol
 
-from rag.records import Answer, Citation, Hit, Mode, Paper, Reference, Sentence
+from rag.records import Answer, Citation, Hit, Mode, Paper, Reference, Sentence, Usage
 from rag.render import safe
 from rag.render.marks import numbers, runs, split_end, without_marks
 from rag.text.sentences import split
@@ -99,6 +99,18 @@ def summary(result: Answer) -> str:
     if result.removed:
         parts.append(f"{len(result.removed)} sentence{'s' * (len(result.removed) > 1)} failed the check")
     return safe.line(" · ".join(parts))
+
+
+def plan(papers: Sequence[Paper], usage: Usage, reason: str | None) -> list[Line]:
+    """Lay out what ``--dry-run`` found."""
+    lines = [Line((Piece("Nothing was sent. ", "head"), Piece(safe.line(reason or ""))))]
+    for number, one in enumerate(papers, 1):
+        lines += _reference(Reference(number, one))
+    if papers:
+        cost = "price unknown" if usage.cost_usd is None else f"${usage.cost_usd:.4f}"
+        used = f"At most {usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens (estimated), {cost}."
+        lines += [Line(), Line((Piece(used),))]
+    return lines
 
 
 def search(question: str, hits: Sequence[Hit]) -> list[Line]:
