@@ -1,0 +1,111 @@
+"""Questions that are only a part of one: the rest is taken from the question before.
+
+How much faster does RL converge with Q-RM on GSM8K?
+    What about on MATH?     ->  How much faster does RL converge with Q-RM on MATH?
+    And VinePPO?            ->  How much faster does RL converge with VinePPO on GSM8K?
+    And without training?   ->  How much faster does RL converge with Q-RM on GSM8K without training?
+    Why?                    ->  How much faster does RL converge with Q-RM on GSM8K, and why?
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from rag.chain.turns import Cited, Context, mentions
+from rag.text.names import Name, find
+
+_LINK = r"(?:(?:and|but|so|also|ok(?:ay)?|now|then|even)\b,?\s*)"
+_ABOUT = re.compile(rf"^{_LINK}*(?:what|how)\s+about\s+(.+)$", re.IGNORECASE)
+_LINKED = re.compile(rf"^{_LINK}+(.+)$", re.IGNORECASE)
+_BARE = re.compile(
+    rf"^{_LINK}*((?:why|how|how so|how come|since when|where|when|who|by how much|how much|how many|for what"
+    r"|on what|in what way|which|what for|with what|compared to what)(?: not| then| exactly| else)?)$",
+    re.IGNORECASE,
+)
+_PREPOSITION = (
+    r"(?:on|for|with|without|in|at|under|using|by|over|from|after|before|during|against|via|besides|when|if"
+    r"|unless)"
+)
+_ADVERBIAL = re.compile(rf"^({_PREPOSITION})\s+(.+)$", re.IGNORECASE)
+_VERB = re.compile(
+    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|why|how|what|which|who|where"
+    r"|list|compare|explain|show|give|tell|find)\b",
+    re.IGNORECASE,
+)
+_LONGEST = 8
+
+
+def complete(question: str, context: Context) -> str | None:
+    """Return the whole question that a fragment stands for; None when it is no fragment."""
+    text = question.rstrip(" ?!.")
+    before = context.last.standalone.rstrip(" ?!.")
+    if bare := _BARE.match(text):
+        return f"{before}, and {bare[1][0].lower()}{bare[1][1:]}?"
+    part = _part(text)
+    if part is None or not context.main():
+        return None
+    if adverbial := _ADVERBIAL.match(part):
+        return _swapped_after(adverbial[1], adverbial[2], before) or f"{before} {part}?"
+    return _about(part, before, context)
+
+
+def _part(text: str) -> str | None:
+    """The words that take the place of others, without "what about"; None for a question with a verb."""
+    if about := _ABOUT.match(text):
+        return about[1]
+    linked = _LINKED.match(text)
+    part = linked[1] if linked else text
+    clause = re.match(r"(?:when|if|unless)\b[^,]*$", part, re.IGNORECASE)
+    verbless = len(part.split()) <= _LONGEST and not _VERB.search(part)
+    begins = linked or _ADVERBIAL.match(part)
+    return part if begins and (clause or verbless) else None
+
+
+def _swapped_after(preposition: str, wanted: str, before: str) -> str | None:
+    """Put ``wanted`` in the place of the last name behind the same preposition."""
+    for name in reversed(find(before)):
+        found = re.search(
+            rf"\b{preposition}\s+(?:the\s+)?{re.escape(name.text)}(?!\w)", before, re.IGNORECASE
+        )
+        if found and find(wanted):
+            return f"{before[: found.start()]}{preposition} {wanted}{before[found.end() :]}?"
+    return None
+
+
+def _about(part: str, before: str, context: Context) -> str | None:
+    """A thing of the same paper takes the place of another thing; any other takes that of the paper."""
+    paper = context.main()[0]
+    names = find(part)
+    if not names:
+        return f"What about {part}, in {paper.name}?"
+    if context.foreign(part):
+        return _in_place_of_paper(part, before, paper)
+    others = [name for name in find(before) if name.strong and not _names(name, paper)]
+    return _replaced(before, others[-1].text, part) if len(others) == 1 else None
+
+
+def _in_place_of_paper(part: str, before: str, paper: Cited) -> str:
+    spoken = paper.name if paper.name in before else None
+    own = [name.text for name in find(before) if _names(name, paper)]
+    for old in filter(None, (spoken, *own)):
+        if whole := _replaced(before, old, part):
+            return whole
+    return f"What about {part}: {before}?"
+
+
+def _names(name: Name, paper: Cited) -> bool:
+    return mentions(name.text, paper)
+
+
+def _replaced(before: str, old: str, new: str) -> str | None:
+    return f"{before.replace(old, new, 1)}?" if old in before else None
+
+
+def swapped(question: str, context: Context, new: Sequence[Cited]) -> str | None:
+    """Ask the question before of another paper: "What about the second one?"."""
+    before = context.last.standalone.rstrip(" ?!.")
+    for cited in context.subject if _part(question.rstrip(" ?!.")) else ():
+        if cited.name in before:
+            return _replaced(before, cited.name, new[0].name)
+    return None

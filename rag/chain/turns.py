@@ -1,0 +1,121 @@
+"""The turns of a conversation as later questions see them, and which of their papers a word may stand for.
+
+context = Context(turns)          # oldest first, at least one
+context.main()                    # the paper that "it" stands for
+context.listed[1]                 # "the second one"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from rag.chain.calling import called
+from rag.chain.fence import fence
+from rag.records import Paper
+from rag.text.names import Lexicon, Name, find, key
+from rag.text.stem import stem
+from rag.text.tokens import content
+
+
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """A paper of the conversation: its number there, what to call it, how many sentences rest on it."""
+
+    ref: int
+    paper: Paper
+    name: str
+    sentences: int = 1
+
+    @classmethod
+    def of(cls, ref: int, paper: Paper, spoken: str = "", sentences: int = 1) -> Cited:
+        """Name ``paper``; ``spoken`` is what was said about it. The name is fit for a prompt."""
+        return cls(ref, paper, fence(called(paper, spoken)).text, sentences)
+
+    @property
+    def text(self) -> str:
+        return f"{self.paper.title or ''}. {self.paper.abstract}"
+
+    @property
+    def is_title(self) -> bool:
+        """Whether the paper has no name of its own, so that its title stands for it."""
+        return self.name.startswith("“")
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """A turn, reduced to what later ones may need.
+
+    ``cited`` are the papers of its answer in the order shown; after an abstention (``answered`` false) the
+    nearest ones, if they were shown.
+    """
+
+    question: str
+    standalone: str
+    answer: str = ""
+    cited: tuple[Cited, ...] = ()
+    answered: bool = True
+
+
+class Context:
+    """What was said, asked for the papers that a word may stand for."""
+
+    def __init__(self, turns: Sequence[Turn]) -> None:
+        self._turns = turns
+
+    @property
+    def last(self) -> Turn:
+        return self._turns[-1]
+
+    @cached_property
+    def every(self) -> tuple[Cited, ...]:
+        """All papers of the conversation, those shown last first."""
+        found = {cited.ref: cited for turn in self._turns for cited in turn.cited}
+        recent = [cited.ref for turn in reversed(self._turns) for cited in turn.cited]
+        return tuple(found[ref] for ref in dict.fromkeys(recent))
+
+    @property
+    def listed(self) -> tuple[Cited, ...]:
+        """The papers a reader has before them: those of the last turn that showed any."""
+        return next((turn.cited for turn in reversed(self._turns) if turn.cited), ())
+
+    @cached_property
+    def subject(self) -> tuple[Cited, ...]:
+        """The papers the last turn was about; none when it asked about something that no paper is on."""
+        if self.last.answered and self.last.cited:
+            return self.last.cited
+        return tuple(cited for cited in self.every if mentions(self.last.standalone, cited))[:1]
+
+    def main(self) -> tuple[Cited, ...]:
+        """The paper that "it" stands for: the one named last, else the one most sentences rest on."""
+        named = [cited for cited in self.subject if mentions(self.last.standalone, cited)]
+        return tuple(named[:1] or sorted(self.subject, key=lambda cited: -cited.sentences)[:1])
+
+    def foreign(self, question: str) -> tuple[Name, ...]:
+        """The unmistakable names of a question that no paper it may be about has."""
+        known = [Lexicon(cited.text) for cited in self.subject]
+        strong = (name for name in find(question) if name.strong)
+        return tuple(name for name in strong if not any(lexicon.has(name) for lexicon in known))
+
+    def shared(self, question: str) -> float:
+        """Share of the question's words that the main paper has."""
+        words = {token.stem for token in content(question)}
+        have = {token.stem for cited in self.main() for token in content(cited.text)}
+        return len(words & have) / len(words) if words else 0.0
+
+    def has_word(self, word: str) -> bool:
+        """Whether the main paper has a word, in any form."""
+        return any(stem(word.lower()) == token.stem for cited in self.main() for token in content(cited.text))
+
+
+def mentions(text: str, cited: Cited) -> bool:
+    """Whether ``text`` calls the paper by its name or title."""
+    wanted = key(cited.name)
+    return bool(wanted) and (wanted in Lexicon(text).keys or wanted in key(text))
+
+
+def together(papers: Sequence[Cited]) -> str:
+    """``A, B and C``."""
+    names = [cited.name for cited in papers]
+    return " and ".join(filter(None, (", ".join(names[:-1]), names[-1]))) if names else ""
