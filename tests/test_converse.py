@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import doctest
+from collections.abc import Iterator
 
 import pytest
 
 from rag.chain import mentions
 from rag.chain.calling import called
 from rag.chain.converse import Cited, Turn, standalone
+from rag.chain.reword import turns_of, understood
+from rag.chain.setup import Writer
+from rag.ports import ChatRequest, Delta
+from rag.prompts import Prompts
 from rag.records import Paper, Source
 
 HARBOR = Paper(
@@ -189,3 +194,73 @@ def test_a_hostile_title_cannot_leave_its_quotation() -> None:
 
 def test_examples_of_the_docstrings() -> None:
     assert doctest.testmod(mentions).failed == 0
+
+
+class Says:
+    """A model that says one thing and remembers what it was asked."""
+
+    name = "says"
+    context_window = 4096
+
+    def __init__(self, reply: str) -> None:
+        self.reply = reply
+        self.asked: list[ChatRequest] = []
+
+    def stream(self, request: ChatRequest) -> Iterator[Delta]:
+        self.asked.append(request)
+        yield Delta(self.reply)
+
+
+def writer(model: Says) -> Writer:
+    return Writer(model, Prompts(), lambda text: None)
+
+
+def test_the_model_rewords_in_model_mode() -> None:
+    model = Says('Question: "How many hours does training HARBOR take?"\n')
+    rewrite = understood("How long does it take?", ONE, writer(model))
+    assert rewrite.question == "How many hours does training HARBOR take?"
+    assert rewrite.by == "model"
+    assert rewrite.resolved[0].papers == (A,)
+    prompt = model.asked[0].messages[-1].content
+    assert "Asked: What is HARBOR?" in prompt
+    assert prompt.endswith("Question: How long does it take?")
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "How long does GPT-4 take?",
+        "How long do 8 hours of HARBOR take?",
+        "HARBOR takes two hours.",
+        "Sure!\nHow long does HARBOR take?",
+        "How " + "very " * 100 + "long does HARBOR take?",
+    ],
+)
+def test_a_wording_that_cannot_be_used_leaves_it_to_the_rules(reply: str) -> None:
+    rewrite = understood("How long does it take?", ONE, writer(Says(reply)))
+    assert (rewrite.question, rewrite.by) == ("How long does HARBOR take?", "rules")
+
+
+def test_the_model_is_not_asked_without_need() -> None:
+    model = Says("Never asked?")
+    assert understood("What is HARBOR?", [], writer(model)).question == "What is HARBOR?"
+    assert understood("What is KelpNet?", ONE, writer(model)).question == "What is KelpNet?"
+    assert model.asked == []
+
+
+def test_what_is_sent_stays_small_in_a_long_conversation() -> None:
+    model = Says("How long does HARBOR take?")
+    long = [Turn("q", "What is HARBOR?", "Tides. " * 500, (A,))] * 60
+    understood("How long does it take?", long, writer(model))
+    assert len(model.asked[0].messages[-1].content) < 4 * 600
+
+
+def test_turns_of_plain_records_are_numbered_like_a_conversation() -> None:
+    history = [
+        ("What is HARBOR?", "A method.", [HARBOR.key]),
+        ("And KelpNet?", "A net.", [KELP.key, HARBOR.key]),
+    ]
+    turns = turns_of(history, {paper.key: paper for paper in (HARBOR, KELP)})
+    assert [[cited.ref for cited in turn.cited] for turn in turns] == [[1], [2, 1]]
+    assert turns[1].standalone == "What is KelpNet?"
