@@ -27,6 +27,7 @@ from rag.settings import Settings
 if TYPE_CHECKING:
     from rag.chain.setup import Options, Writer
     from rag.evals.pipeline import Pipeline, Tape
+    from rag.evals.record import Open
     from rag.evals.rows import Tools
     from rag.ports import ChatModel
 
@@ -130,7 +131,7 @@ def versions() -> dict[str, str]:
 
 
 @contextmanager
-def opened(spec: Spec, note: wiring.Note = print) -> Iterator[tuple[Pipeline, Tools]]:
+def opened(spec: Spec, note: wiring.Note) -> Iterator[tuple[Pipeline, Tools]]:
     """Open the pipeline of a suite; its index is built first if it is not there yet."""
     from rag.evals.pipeline import Pipeline
 
@@ -208,6 +209,24 @@ def replayer(suite: Suite) -> Tape:
         return replaying(folder / manifest.file_name(case.id, sample))
 
     return tape
+
+
+def player() -> Callable[[Path], AbstractContextManager[object]]:
+    """Return what opens a file to replay."""
+    from rag.adapters.tape import replaying
+
+    return replaying
+
+
+def recorder() -> Open:
+    """Return what opens a file to record to."""
+    from rag.adapters.tape import recording
+
+    return recording
+
+
+def silent(_: str) -> None:
+    """A remark that a worker process keeps to itself."""
 
 
 def cassettes(suite: Suite) -> Path:

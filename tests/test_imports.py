@@ -80,7 +80,18 @@ MAY: dict[str, set[str]] = {
         *LEAVES,
     },
     "doctor": {"wiring", "places", "settings", *BASE},
-    "cli": {"wiring", "wiring_evals", "doctor", "render", "settings", "values", *BASE},
+    "wiring_runs": {"wiring", "wiring_evals", "evals", "settings", "prompts", *BASE},
+    "cli": {
+        "wiring",
+        "wiring_evals",
+        "wiring_runs",
+        "evals",
+        "doctor",
+        "render",
+        "settings",
+        "values",
+        *BASE,
+    },
     "__main__": {"cli"},
 }
 

@@ -110,7 +110,7 @@ def load(paths: Iterable[Path]) -> list[Case]:
         UsageError: a file is missing, or a line is not a case; the message names file and line.
     """
     cases: dict[str, Case] = {}
-    for file in _files(paths):
+    for file in files(paths):
         for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
             if not line.strip():
                 continue
@@ -152,15 +152,16 @@ def parse(record: Mapping[str, object], where: str = "") -> Case:
     return case
 
 
-def _files(paths: Iterable[Path]) -> list[Path]:
-    files: list[Path] = []
+def files(paths: Iterable[Path]) -> list[Path]:
+    """Return the files of a gold set: of a folder its ``*.jsonl``, in order of their names."""
+    found: list[Path] = []
     for path in paths:
         if not path.exists():
             raise UsageError(
                 f"There is no gold set at {path}.", "Give --gold a .jsonl file or a folder of them."
             )
-        files += sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
-    return files
+        found += sorted(path.glob("*.jsonl")) if path.is_dir() else [path]
+    return found
 
 
 def _read_line(line: str, where: str) -> Case:

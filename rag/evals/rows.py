@@ -57,6 +57,11 @@ class Row:
     def answered(self) -> bool:
         return bool(self.answer) and (self.answer or {}).get("status") == "answered"
 
+    def found(self, k: int) -> float:
+        """Return the share of the gold papers among the first ``k`` retrieved."""
+        gold = set(self.gold["papers"])
+        return len({hit["key"] for hit in self.retrieved[:k]} & gold) / len(gold)
+
 
 def ask(case: Case, sample: int, pipeline: Pipeline, tools: Tools) -> Row:
     """Ask one question and score the outcome; whatever goes wrong becomes the row's ``error``."""
