@@ -45,6 +45,23 @@ def reading(settings: Settings) -> Place:
     return Place(settings.data_dir / f"sample-{hashlib.sha256(made_of).hexdigest()[:12]}", "sample")
 
 
+def prepared(place: Place) -> Path:
+    """Return the folder of a place that is going to be written, made if it is ours to make.
+
+    Raises:
+        EnvironmentFault: it cannot be made.
+    """
+    if place.kind != "named":
+        try:
+            place.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise EnvironmentFault(
+                f"The folder {place.folder} cannot be made: {error.strerror}.",
+                "Name another place for all data with RAG_DATA_DIR, or for the index with RAG_INDEX.",
+            ) from None
+    return place.folder
+
+
 def writing(settings: Settings) -> Place:
     """Return the index that an ingest goes to."""
     if settings.index is not None:

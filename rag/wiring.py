@@ -68,7 +68,7 @@ def open_library(settings: Settings, note: Note, made_for: Embedder | None = Non
     except IndexMissing:
         if place.kind != "sample":
             raise
-        build_sample(settings, place.folder, note)
+        build_sample(settings, places.prepared(place), note)
         library = Library(place.folder, wanted)
     with library:
         yield library
@@ -89,8 +89,8 @@ def open_pile(settings: Settings, note: Note) -> Iterator[Pile]:
     """Open the index with everything that is needed to search it."""
     from rag.adapters.chroma_store import ChromaStore
     from rag.adapters.keyword import Bm25Index
-    from rag.chain.setup import Pile
     from rag.chain.retrieve import Retriever
+    from rag.chain.setup import Pile
 
     made_for = embedder(settings)
     with open_library(settings, note, made_for) as library:
@@ -199,7 +199,7 @@ def openai_chat(settings: Settings, note: Note) -> OpenAIChat:
             timeout=settings.timeout,
             context_window=settings.context_window,
             capabilities=settings.data_dir / "servers.json",
-            key_name=settings.origin("api_key").removeprefix("environment variable "),
+            key_name=_key_name(settings),
             notice=note,
         )
 
@@ -210,6 +210,13 @@ def openai_chat(settings: Settings, note: Note) -> OpenAIChat:
         return named(offered[0])
     shown = ", ".join(offered[:10]) + (" ..." if len(offered) > 10 else "")
     raise UsageError(f"The server at {settings.base_url} offers several models.", f"Set one of: {shown}")
+
+
+def _key_name(settings: Settings) -> str:
+    """What an error line calls the place the key comes from."""
+    if settings.api_key is None:
+        return "OPENAI_API_KEY"
+    return settings.origin("api_key").removeprefix("environment variable ")
 
 
 def ingest(
@@ -231,7 +238,13 @@ def ingest(
     read = partial(corpus.read, mapping=mapping)
     _require_a_paper(files, read)
     return _sync(
-        settings, places.writing(settings).folder, files, note, read=read, prune=prune, label="Ingesting"
+        settings,
+        places.prepared(places.writing(settings)),
+        files,
+        note,
+        read=read,
+        prune=prune,
+        label="Ingesting",
     )
 
 
