@@ -1,6 +1,7 @@
 # make install   .venv with the program              make test    everything CI checks
 # make demo      one question of the bundled papers  make bench   retrieval on public collections
-# make clean     remove .venv and caches             make constraints   pin dependencies anew
+# make docs      docs/cli.md from the help texts     make constraints   pin dependencies anew
+# make clean     remove .venv and caches
 
 # The first interpreter that is new enough; PYTHON=/path/to/python overrides.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt
 PINS := pyproject.toml constraints.txt
 
-.PHONY: install dev demo test format lint types unit bench constraints clean
+.PHONY: install dev demo test format lint types unit bench docs constraints clean
 .DEFAULT_GOAL := install
 
 install: $(VENV)/.installed
@@ -50,6 +51,9 @@ unit: dev
 
 bench: dev
 	$(BIN)/python eval/benchmarks/retrieval.py
+
+docs: dev
+	$(BIN)/python tools/cli_docs.py
 
 constraints:
 	$(PYTHON) tools/constraints.py
