@@ -2,19 +2,24 @@
 
     "How many papers from 2025 mention LoRA?"  ->  "2 of 3,340 papers are from 2025 and mention “LoRA”."
 
-The papers are the references of the answer. What counts as such a question: ``rag.chain.criteria``.
+The papers are the references of the answer. What counts as such a question: ``rag.chain.pile_grammar``.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
-from rag.chain.criteria import Criterion, read
+from rag.chain.criteria import Criterion
+from rag.chain.pile_grammar import read
+from rag.chain.record import said
 from rag.ports import PaperStore
 from rag.records import Citation, Filters, Paper, Sentence
 
 _LISTED = 50
+_SINGULAR = {"are": "is", "have": "has", "mention": "mentions"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,31 +32,28 @@ class Count:
 
 def count(question: str, store: PaperStore, filters: Filters) -> Count | None:
     """Answer a question about the pile; None when the question is about what the papers say."""
-    if not _could_be(question):
-        return None
-    papers = list(store.papers(filters))
-    criteria = read(question, {paper.venue for paper in papers if paper.venue})
+    papers = cache(lambda: list(store.papers(filters)))  # read only if the question looks like one
+    if (one := said(question, papers)) is not None:
+        return _listing(one[0], one[1], ())
+    criteria = read(question, lambda: {paper.venue for paper in papers() if paper.venue})
     if criteria is None:
         return None
-    passing = [paper for paper in papers if all(criterion.test(paper) for criterion in criteria)]
+    passing = [paper for paper in papers() if all(criterion.test(paper) for criterion in criteria)]
     if (
         not passing
         and any(criterion.shows for criterion in criteria)
         and "how many" not in question.casefold()
     ):
         return None  # no paper says it in these words, but one may still be on it
+    return _listing(_text(len(passing), papers(), criteria), passing, criteria)
+
+
+def _listing(text: str, passing: Sequence[Paper], criteria: Sequence[Criterion]) -> Count:
     listed = tuple(passing[:_LISTED])
-    text = _text(len(passing), papers, criteria)
     if len(passing) > _LISTED:
         text += f" The first {_LISTED} are listed."
     citations = tuple(_citation(n, paper, criteria) for n, paper in enumerate(listed, start=1))
     return Count(Sentence(text, "supported", citations, "counted from the records"), listed)
-
-
-def _could_be(question: str) -> bool:
-    """Cheap test that spares most questions reading the records."""
-    low = question.casefold()
-    return any(word in low for word in ("paper", "article", "abstract", "publication", "everything", "all"))
 
 
 def _text(passing: int, papers: Sequence[Paper], criteria: Sequence[Criterion]) -> str:
@@ -60,7 +62,7 @@ def _text(passing: int, papers: Sequence[Paper], criteria: Sequence[Criterion]) 
         return f"There {'is 1 paper' if total == 1 else f'are {total:,} papers'} in the pile."
     words = " and ".join(criterion.words for criterion in criteria)
     if passing == 1:
-        words = words.replace("are ", "is ").replace("mention ", "mentions ")
+        words = re.sub(r"(^|\band )(are|have|mention) ", lambda m: m[1] + _SINGULAR[m[2]] + " ", words)
     counted = f"{passing:,}" if passing else "None"
     text = f"{counted} of {total:,} papers {words}."
     return text + _unknown(papers, words)
@@ -68,12 +70,11 @@ def _text(passing: int, papers: Sequence[Paper], criteria: Sequence[Criterion]) 
 
 def _unknown(papers: Sequence[Paper], words: str) -> str:
     """Say when the records do not know what was asked for of every paper."""
-    for sign, what, known in (
-        (" by ", "authors", [paper for paper in papers if paper.authors]),
-        (" from ", "venue or year", [paper for paper in papers if paper.year or paper.venue]),
-    ):
-        if sign in f" {words} " and len(known) < len(papers):
-            return f" ({len(papers) - len(known):,} have no {what} on record.)"
+    asks_authors = " by " in f" {words} " or "author" in words
+    if asks_authors and (nameless := sum(not paper.authors for paper in papers)):
+        return f" ({nameless:,} without authors on record.)"
+    if " from " in f" {words} " and (dateless := sum(not (paper.year or paper.venue) for paper in papers)):
+        return f" ({dateless:,} without venue or year on record.)"
     return ""
 
 
