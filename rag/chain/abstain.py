@@ -1,13 +1,56 @@
-"""Decides from the evidence whether the pile answers a question; see ``decide``."""
+"""Decides from the evidence whether the pile answers a question, and says in words why not.
+
+    "Which GPU did the authors of VinePPO train on?"  no sentence of the paper names one: declined
+    "What is the capital of Mongolia?"                no paper has "Mongolia": declined
+    "Which work has a model mend its own mistakes?"   few words in common, but near in meaning: answered
+
+First what the question ties itself to: names and figures that the best paper must have, the kind of thing that is
+asked for, what a "why" takes for granted. Then a weighted sum of what speaks for the best paper, squashed to a
+confidence in [0, 1] and compared with a threshold.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from rag.chain.question import Asked, read
+from rag.chain.signals import Signals, measure
+from rag.chain.support import Similarity
 from rag.records import Hit, Sentence
 
-Similarity = Callable[[str, str], float]
+_NEAREST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Weights of the decision, chosen on the tune half of the gold set.
+
+    Attributes:
+        threshold: the confidence from which on the question is answered.
+        bias: added to the sum; the sum is 0 where answering and declining are equally likely.
+        words, sentence, cosine, dense: weights of the signals of these names (see ``Signals``).
+        anchored: added when a name of the question picks out the paper.
+        missing: taken off for each name or figure of the question that the paper lacks, at most twice.
+        unfilled: taken off when the kind of thing asked for is in no sentence.
+        filled: added when it is in a good one.
+        contradicted: taken off when the paper denies what the question takes for granted.
+        presumes: taken off for any question that takes something for granted.
+    """
+
+    threshold: float = 0.5
+    bias: float = -3.4
+    words: float = 2.5
+    sentence: float = 1.5
+    cosine: float = 3.0
+    dense: float = 2.5
+    anchored: float = 1.0
+    missing: float = 2.5
+    unfilled: float = 3.0
+    filled: float = 0.5
+    contradicted: float = 2.5
+    presumes: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,12 +58,14 @@ class Decision:
     """Whether to answer; if not, why (a sentence for the reader) and the nearest papers, best first.
 
     ``confidence`` in [0, 1] is what was compared with the threshold, given for both outcomes.
+    ``features`` are the numbers that it was computed from, by the names of ``Limits``.
     """
 
     answer: bool
     confidence: float
     reason: str | None = None
     nearest: tuple[Hit, ...] = ()
+    features: tuple[tuple[str, float], ...] = ()
 
 
 def decide(
@@ -29,11 +74,102 @@ def decide(
     *,
     similarity: Similarity | None = None,
     idf: Callable[[str], float] | None = None,
+    limits: Limits = Limits(),
 ) -> Decision:
-    """Decide before any model is asked (model mode) or any sentence shown (extractive mode)."""
-    raise NotImplementedError
+    """Decide before any model is asked (model mode) or any sentence shown (extractive mode).
+
+    Args:
+        question: as asked, standing alone.
+        hits: one per paper, best first.
+        similarity: cosine similarity of two texts, with the caller's cache of vectors; optional.
+        idf: rarity of a word in the pile, ln(papers / papers with it); without it, that of the hits.
+    """
+    asked = read(question)
+    return judge(asked, ranked(measure(asked, hits, similarity, idf)), limits)
+
+
+def ranked(signals: Sequence[Signals]) -> list[Signals]:
+    """Return the papers in the order in which they bear on the question."""
+    return sorted(signals, key=lambda s: -s.relevance)
+
+
+def judge(asked: Asked, papers: Sequence[Signals], limits: Limits = Limits()) -> Decision:
+    """Return the decision on papers that are already measured and ranked."""
+    if not papers or not (asked.words or asked.names):
+        return Decision(False, 0.0, "No paper of the pile matches the question.")
+    features = _features(asked, papers)
+    confidence = _confidence(features, limits)
+    nearest = tuple(paper.hit for paper in papers[:_NEAREST])
+    if confidence >= limits.threshold:
+        return Decision(True, confidence, None, nearest, features)
+    return Decision(False, confidence, _reason(asked, papers), nearest, features)
+
+
+def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float], ...]:
+    best = papers[0]
+    missing = min(len(_missing_everywhere(asked, papers)), 2)
+    return (
+        ("bias", 1.0),
+        ("words", best.words),
+        ("sentence", best.sentence),
+        ("cosine", best.cosine),
+        ("dense", best.dense),
+        ("anchored", best.anchored),
+        ("missing", -float(missing)),
+        ("unfilled", -float(bool(asked.slot.kind) and best.fills < 0.5)),
+        ("filled", float(bool(asked.slot.kind) and best.fills >= 0.5)),
+        ("contradicted", -float(best.contradicted is not None)),
+        ("presumes", -float(asked.presumes)),
+    )
+
+
+def _missing_everywhere(asked: Asked, papers: Sequence[Signals]) -> tuple[str, ...]:
+    """Return what the best paper lacks of the names; where several are compared, what all lack."""
+    if not asked.several and len(asked.names) < 2:
+        return papers[0].missing
+    return tuple(m for m in papers[0].missing if all(m in paper.missing for paper in papers))
+
+
+def _confidence(features: tuple[tuple[str, float], ...], limits: Limits) -> float:
+    total = sum(value * float(getattr(limits, name)) for name, value in features)
+    return round(1.0 / (1.0 + math.exp(-total)), 4)
+
+
+def _reason(asked: Asked, papers: Sequence[Signals]) -> str:
+    """Say why not, in a sentence that is true whatever tipped the scales."""
+    best = papers[0]
+    lacking = _missing_everywhere(asked, papers)
+    everywhere = [name for name in lacking if all(name in paper.missing for paper in papers)]
+    if everywhere and best.anchored == 0.0:
+        return f"No paper that was read mentions {_joined(everywhere)}."
+    title = _title(best)
+    if lacking:
+        return f"The abstract of {title} does not mention {_joined(lacking)}."
+    if best.contradicted:
+        return f"The abstract of {title} says otherwise: the question {best.contradicted}."
+    if asked.slot.kind and best.fills < 0.5:
+        return f"The abstract of {title} does not state {asked.slot.words}."
+    if best.anchored:
+        return f"The abstract of {title} does not answer this."
+    return "Nothing in the pile answers this."
+
+
+def _title(paper: Signals) -> str:
+    return f'"{paper.hit.paper.title}"' if paper.hit.paper.title else paper.hit.paper.key
+
+
+def _joined(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} or {names[-1]}"
 
 
 def nothing_left(question: str, hits: Sequence[Hit], removed: Sequence[Sentence]) -> Decision:
     """Return the abstention for an answer none of whose sentences passed the check."""
-    raise NotImplementedError
+    count = len(removed)
+    what = (
+        "The one sentence that was written was"
+        if count == 1
+        else f"All {count} sentences that were written were"
+    )
+    if not count:
+        return Decision(False, 0.0, "Nothing was written that answers this.", tuple(hits[:_NEAREST]))
+    return Decision(False, 0.0, f"{what} not carried by the papers cited.", tuple(hits[:_NEAREST]))

@@ -1,0 +1,226 @@
+"""What speaks for and against a paper as the answer to a question, as numbers.
+
+    signals = measure(asked, hits, similarity)      # one ``Signals`` a hit, same order
+
+Both the choice of sentences (``extract``) and the decision to answer at all (``abstain``) are made on them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from rag.chain.question import Asked, Slot
+from rag.chain.slots import fills
+from rag.chain.support import COMMON, Reading, Sentence, Similarity
+from rag.records import Hit
+from rag.text import direction, numbers
+from rag.text.names import Name
+from rag.text.synonyms import concept_of_stem
+from rag.text.tokens import Token
+
+Idf = Callable[[str], float]
+
+# How many sentences are embedded for one question, over all papers: each costs about 10 ms.
+EMBEDDED = 32
+_SYNONYM = 0.8
+_TITLE = 0.7
+_FEWEST_EMBEDDED = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A sentence of the abstract with what speaks for it as an answer."""
+
+    sentence: Sentence
+    words: float
+    cosine: float
+    fills: float
+    names: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What speaks for one paper.
+
+    Attributes:
+        retrieved: the fused score of the search.
+        dense: cosine of question and passage.
+        cosine: cosine of question and nearest sentence.
+        words: share of the question's words (by rarity) that title and abstract have.
+        sentence: the same for the best sentence.
+        named: share of the question's names and figures that the paper has; 1.0 where it has none.
+        anchored: 1.0 when a name of the question picks out this paper among the hits.
+        fills: 1.0 a sentence has the kind of thing asked for, 0.0 none has, 0.5 nothing in particular is asked.
+        contradicted: what the question takes for granted and the paper denies, in words, or None.
+        scored: the sentences in the abstract's order.
+    """
+
+    hit: Hit
+    reading: Reading
+    retrieved: float
+    dense: float
+    cosine: float
+    words: float
+    sentence: float
+    named: float
+    anchored: float
+    fills: float
+    contradicted: str | None
+    missing: tuple[str, ...]
+    scored: tuple[Scored, ...]
+
+    @property
+    def relevance(self) -> float:
+        """How much this paper, among the hits, is what the question is about."""
+        best = max((s.score for s in self.scored), default=0.0)
+        return (
+            0.5 * self.retrieved + self.dense + self.cosine + 0.5 * self.words + 0.5 * self.sentence
+            + 0.8 * self.anchored + 0.6 * (self.named - 1.0) + 0.2 * best
+        )  # fmt: skip
+
+
+def measure(
+    asked: Asked, hits: Sequence[Hit], similarity: Similarity | None = None, idf: Idf | None = None
+) -> list[Signals]:
+    """Return the signals of each hit, in the order of ``hits``."""
+    readings = [Reading(hit.paper) for hit in hits]
+    weights = _weights(asked, readings, idf)
+    embedded = _worth_embedding(asked, readings, weights) if similarity else frozenset()
+    look = _Look(asked, weights, readings, similarity, embedded)
+    return [look.at(hit, reading) for hit, reading in zip(hits, readings, strict=True)]
+
+
+def _weights(asked: Asked, readings: Sequence[Reading], idf: Idf | None) -> dict[str, float]:
+    """Return the weight of each word of the question: rare ones count more, words of every abstract little."""
+    found = Counter(c for r in readings for c in r.concepts)
+    papers = max(len(readings), 1)
+    weights = {}
+    for token in asked.words:
+        rarity = (
+            idf(token.word) if idf else math.log((papers + 1) / (found[concept_of_stem(token.stem)] + 0.5))
+        )
+        weights[token.stem] = max(0.25, rarity) * (0.4 if token.word in COMMON else 1.0)
+    return weights
+
+
+def _worth_embedding(
+    asked: Asked, readings: Sequence[Reading], weights: dict[str, float]
+) -> frozenset[tuple[int, int]]:
+    """Choose the sentences that are embedded: some of every paper, then those with most words in common."""
+    ranked = []
+    for i, reading in enumerate(readings):
+        shares = [(_covered(asked.words, s, weights), j) for j, s in enumerate(reading.sentences)]
+        for place, (share, j) in enumerate(sorted(shares, key=lambda pair: (-pair[0], pair[1]))):
+            ranked.append((place >= _FEWEST_EMBEDDED, -share, i, j))
+    return frozenset((i, j) for _, _, i, j in sorted(ranked)[:EMBEDDED])
+
+
+def _covered(words: Sequence[Token], text: Sentence | Reading, weights: dict[str, float]) -> float:
+    total = sum(weights[t.stem] for t in words)
+    if not total:
+        return 0.0
+    return sum(weights[t.stem] * share(t, text) for t in words) / total
+
+
+def share(token: Token, text: Sentence | Reading) -> float:
+    """Return how well a text has a word: as such, as a synonym, or not."""
+    if token.stem in text.stems or token.word in text.lexicon.keys:
+        return 1.0
+    return _SYNONYM if concept_of_stem(token.stem) in text.concepts else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """The question's side of the comparison."""
+
+    asked: Asked
+    weights: dict[str, float]
+    readings: Sequence[Reading]
+    similarity: Similarity | None
+    embedded: frozenset[tuple[int, int]]
+
+    def at(self, hit: Hit, reading: Reading) -> Signals:
+        asked = self.asked
+        place = self.readings.index(reading)
+        scored = tuple(self._score(place, j, s) for j, s in enumerate(reading.sentences))
+        missing = (*_missing_names(asked, reading), *_missing_figures(asked, reading))
+        count = len(asked.names) + len(asked.figures)
+        return Signals(
+            hit=hit,
+            reading=reading,
+            retrieved=hit.score,
+            dense=self._dense(hit),
+            cosine=max((s.cosine for s in scored), default=0.0),
+            words=_covered(asked.words, reading, self.weights) if asked.words else 1.0,
+            sentence=max((s.words for s in scored), default=0.0) if asked.words else 1.0,
+            named=1.0 - len(missing) / count if count else 1.0,
+            anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
+            fills=_filled(asked.slot, scored),
+            contradicted=_contradiction(asked, scored),
+            missing=missing,
+            scored=scored,
+        )
+
+    def _dense(self, hit: Hit) -> float:
+        if "dense" in hit.scores:
+            return hit.scores["dense"]
+        return self.similarity(self.asked.text, hit.passage.text) if self.similarity else 0.0
+
+    def _score(self, place: int, j: int, sentence: Sentence) -> Scored:
+        asked = self.asked
+        words = _covered(asked.words, sentence, self.weights)
+        cosine = 0.0
+        if self.similarity and (place, j) in self.embedded:
+            cosine = max(0.0, self.similarity(asked.text, sentence.span.text))
+        filled = fills(asked, sentence)
+        named = _named(asked, sentence)
+        kind = 0.0 if not asked.slot.kind else 0.35 * filled
+        return Scored(sentence, words, cosine, filled, named, 0.5 * words + 0.5 * cosine + kind + 0.2 * named)
+
+    def _picks_out(self, name: Name, reading: Reading) -> bool:
+        """Whether the paper has the name and few of the others do."""
+        having = [r for r in self.readings if r.lexicon.has(name)]
+        return reading in having and len(having) <= max(1, len(self.readings) // 4)
+
+
+def _missing_names(asked: Asked, reading: Reading) -> list[str]:
+    return [name.text for name in asked.names if not reading.lexicon.has(name)]
+
+
+def _missing_figures(asked: Asked, reading: Reading) -> list[str]:
+    return [
+        asked.text[figure.start : figure.end]
+        for figure in asked.figures
+        if not any(abs(q.value) == abs(figure.value) for q in reading.quantities)
+    ]
+
+
+def _named(asked: Asked, sentence: Sentence) -> float:
+    if not asked.names:
+        return 0.0
+    return sum(sentence.lexicon.has(name) for name in asked.names) / len(asked.names)
+
+
+def _filled(slot: Slot, scored: Sequence[Scored]) -> float:
+    if not slot.kind:
+        return 0.5
+    return max((s.fills for s in scored), default=0.0)
+
+
+def _contradiction(asked: Asked, scored: Sequence[Scored]) -> str | None:
+    """Return how the nearest sentence denies what a "why" takes for granted."""
+    if not asked.presumes or not scored:
+        return None
+    best = max(scored, key=lambda s: s.score)
+    if best.words < 0.25:
+        return None
+    return direction.conflict(asked.text, best.sentence.span.text)
+
+
+def same_figure(a: numbers.Quantity, b: numbers.Quantity) -> bool:
+    """Return whether two figures are one, whatever their units."""
+    return abs(a.value) == abs(b.value)
