@@ -43,7 +43,7 @@ def parts(question: str, model: ChatModel, prompts: Prompts) -> tuple[str, ...]:
 
 def deepen(chosen: Chosen, asked: Sequence[str], search: Search, top: int, filters: Filters) -> Chosen:
     """Add the papers on the parts of a question to those chosen for the whole, in turn, best first."""
-    found = [search.search(part, top=top, filters=filters) for part in asked]
+    found = [search.search(part, top=_TIMES * top, filters=filters) for part in asked]
     known = {hit.paper.key for hit in chosen.hits}
     more: dict[str, Hit] = {}
     for hit in _in_turn(found):

@@ -1,7 +1,8 @@
 """Reads what a question about the pile asks for: which papers, by year, venue, author or words.
 
-    >>> [c.words for c in read("How many ICML papers from 2025 mention model editing?", venues=lambda: {"ICML"})]
-    ['are from ICML', 'are from 2025', 'mention “model editing”']
+    >>> names = read("How many ICML papers from 2025 mention editing?", venues=lambda: {"ICML"})
+    >>> [criterion.words for criterion in names]
+    ["are from ICML", "are from 2025", "mention “editing”"]
     >>> read("Which papers improve model editing?", venues=lambda: {"ICML"}) is None
     True
 
