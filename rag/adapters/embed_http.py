@@ -41,9 +41,9 @@ class HttpEmbedder:
     def __init__(
         self,
         model: str,
-        *,
         base_url: str | None = None,
         api_key: str | None = None,
+        *,
         window: int | None = None,
         timeout: float = 60.0,
         max_retries: int = 2,

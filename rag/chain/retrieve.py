@@ -2,7 +2,7 @@
 
     Retriever(store=library, vectors=chroma, keywords=bm25, embedder=minilm).search("What is SpecPrefill?")
 
-Either search gives its 100 best papers. Their scores are stretched to [0, 1] (the best 1, the worst 0, one
+Either search gives its 200 best papers. Their scores are stretched to [0, 1] (the best 1, the worst 0, one
 that it did not find 0) and added: w * keyword + (1 - w) * dense. A paper scores by its best passage.
 """
 
@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from rag.errors import EnvironmentFault
 from rag.ports import Embedder, KeywordIndex, PaperStore, VectorStore
 from rag.records import Filters, Hit, Passage
 
-DEPTH = 100
+DEPTH = 200
+# Depth and weight were chosen on five collections (docs/retrieval.md); between .4 and .5 little changes.
+WEIGHT = 0.45
 _ALL = Filters()
 _ATTEMPTS = 5
 T = TypeVar("T")
@@ -29,7 +32,7 @@ class Retriever:
     vectors: VectorStore
     keywords: KeywordIndex
     embedder: Embedder
-    weight: float = 0.5
+    weight: float = WEIGHT
 
     def search(self, question: str, top: int = 10, filters: Filters = _ALL) -> list[Hit]:
         """Return the ``top`` papers, best first; none when nothing passes the filters."""
@@ -70,6 +73,8 @@ class Retriever:
         wanted = 2 * DEPTH
         while True:
             found = self.vectors.query(vector, wanted, ids)
+            if not found and ids is None and self.store.count_passages():
+                raise _no_vectors()
             known = self.store.passages(id_ for id_, _ in found)
             best: dict[str, tuple[Passage, float]] = {}
             for id_, score in found:
@@ -81,6 +86,13 @@ class Retriever:
 
     def _passage_ids(self, keys: frozenset[str]) -> frozenset[str]:
         return frozenset(p.id for group in self.store.passages_of(sorted(keys)).values() for p in group)
+
+
+def _no_vectors() -> EnvironmentFault:
+    return EnvironmentFault(
+        "The vector store of the index is empty although the index has papers.",
+        "Repair it with: rag index verify",
+    )
 
 
 def fuse(keyword: Mapping[str, float], dense: Mapping[str, float], weight: float) -> dict[str, float]:

@@ -1,8 +1,8 @@
 """The SQLite files of an index: their tables, how they are opened, and what their errors mean to a user.
 
 ``papers.sqlite`` is the truth; an ingest, however long, is one transaction on it, so that readers see the
-old state until it is complete and a killed one leaves no trace. ``vectors.sqlite`` keeps what was embedded, by
-embedder and text, and is committed as the vectors come: a killed ingest does not embed anything twice.
+old state until it is complete and a killed one leaves no trace. ``vectors.sqlite`` keeps what was embedded,
+by embedder and text, and is committed as the vectors come: a killed ingest does not embed anything twice.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ class Parts:
         open_vectors: opens the vector store in a folder, making it when it is not there.
         open_ingest: the way into a vector store; imports what is heavy, so it is called only when needed.
         build_keywords: writes the keyword index of (paper key, text) pairs into a new folder.
-        keyword_keys: the paper keys in a keyword index, to compare; raises OSError or ValueError if damaged.
+        keyword_keys: the paper keys in a keyword index, to compare; raises EnvironmentFault if damaged.
     """
 
     embedder: Embedder

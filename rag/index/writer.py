@@ -135,7 +135,7 @@ class Writer:
             return False
         (self.folder / UNFINISHED).touch()
         self._fill(self._missing() if suspect else self._ids("temp.fresh"), progress)
-        if old is None or old.fingerprint != new.fingerprint or suspect or not keywords.is_dir():
+        if suspect or not keywords.is_dir():
             self._build_keywords(keywords)
         self.db.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?, ?)",
@@ -163,7 +163,7 @@ class Writer:
         """Ids in the vector store; none if it is damaged, and then it is made anew."""
         try:
             ids = self.vectors().ids()
-            sound = self.vectors().finds(self._sample(ids))
+            sound = self.vectors().finds(self.sample(ids))
         except EnvironmentFault:
             sound = False
         if sound:
@@ -178,7 +178,7 @@ class Writer:
         self.vectors().delete(sorted(stored - wanted - set(self._ids("temp.gone"))))
         return sorted(wanted - stored)
 
-    def _sample(self, ids: set[str]) -> dict[str, bytes]:
+    def sample(self, ids: set[str]) -> dict[str, bytes]:
         """Stored vectors of some of ``ids``, spread evenly, to search for."""
         every = sorted(ids)
         chosen = every[:: max(1, len(every) // _SAMPLE)]

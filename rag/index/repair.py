@@ -1,0 +1,152 @@
+"""Compares the parts of an index with its records, and makes them again from the records.
+
+verify(folder, parts)         # what is wrong, after it was put right
+rebuild(folder, parts)        # everything anew, also for another embedder
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+
+from rag.errors import EnvironmentFault, IndexMissing
+from rag.index import manifest
+from rag.index.changes import Changes
+from rag.index.database import PAPERS
+from rag.index.library import keyword_folder, vector_folder
+from rag.index.parts import Identity, Parts
+from rag.index.report import SyncReport
+from rag.index.writer import UNFINISHED, OnWait, Progress, Writer, writing_to
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What ``verify`` found wrong, in one line each, and whether it was put right."""
+
+    problems: tuple[str, ...]
+    repaired: bool
+
+
+def verify(
+    folder: Path,
+    parts: Parts,
+    *,
+    repair: bool = True,
+    progress: Progress | None = None,
+    on_wait: OnWait | None = None,
+    timeout: float = 60.0,
+) -> Findings:
+    """Compare records, vector store and keyword index; repair the last two from the first.
+
+    Raises:
+        EnvironmentFault: the records themselves are damaged, or as for ``sync``.
+    """
+    _require_index(folder)
+    with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
+        _require_sound_records(writer.db, folder)
+        problems = [*_about_vectors(writer), *_about_keywords(writer), *_about_files(writer)]
+        if problems and repair:
+            _no_changes(writer)
+            writer.publish(progress, distrust=True)
+    return Findings(tuple(problems), repaired=bool(problems) and repair)
+
+
+def rebuild(
+    folder: Path,
+    parts: Parts,
+    *,
+    identity: Identity,
+    progress: Progress | None = None,
+    on_wait: OnWait | None = None,
+    timeout: float = 60.0,
+) -> SyncReport:
+    """Derive papers, passages, vector store and keyword index anew from the records, for this embedder.
+
+    Vectors that this embedder made before are used again. Searches by other processes fail or miss papers
+    until it is done.
+
+    Raises:
+        EnvironmentFault, ProviderError: as for ``sync``.
+    """
+    _require_index(folder)
+    with (
+        writing_to(folder, parts, timeout=timeout, on_wait=on_wait, rebuild=True) as writer,
+        writer.transaction(),
+    ):
+        _require_sound_records(writer.db, folder)
+        changes = _no_changes(writer, identity)
+        changes.touch_all()
+        changes.settle()
+        writer.replace_vectors()
+        _, changed, _, _ = changes.counts([])
+        writer.publish(progress, distrust=True)
+        papers = int(writer.db.execute("SELECT count(*) FROM papers").fetchone()[0])
+    return SyncReport(changed=changed, unchanged=papers - changed, papers=papers)
+
+
+def _require_index(folder: Path) -> None:
+    if not (folder / PAPERS).is_file():
+        raise IndexMissing(
+            f"There is no index in {folder}.", f"Make one with: rag ingest PATH --index {folder}"
+        )
+
+
+def _require_sound_records(db: sqlite3.Connection, folder: Path) -> None:
+    found = db.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if found != "ok":
+        raise EnvironmentFault(
+            f"The records of the index in {folder} are damaged ({found}).",
+            f"Delete {folder} and run rag ingest again.",
+        )
+
+
+def _no_changes(writer: Writer, identity: Identity | None = None) -> Changes:
+    never = Identity(lambda _: [], lambda first, _: first, lambda proposed, _: proposed)
+    return Changes(
+        writer.db, read=lambda _: iter(()), identity=identity or never, splitter=writer.splitter, reading=""
+    )
+
+
+def _about_vectors(writer: Writer) -> list[str]:
+    wanted = {id_ for (id_,) in writer.db.execute("SELECT id FROM passages")}
+    try:
+        store = writer.parts.open_vectors(vector_folder(writer.folder))
+        try:
+            stored = store.ids()
+            found = store.finds(writer.sample(stored & wanted))
+        finally:
+            store.close()
+    except EnvironmentFault as fault:
+        return [fault.message]
+    problems = []
+    if lacking := len(wanted - stored):
+        problems.append(f"The vector store lacks {lacking} of {len(wanted)} passages.")
+    if extra := len(stored - wanted):
+        problems.append(f"The vector store holds {extra} passages that no paper has.")
+    if not found:
+        problems.append("The vector store does not find passages by their own vectors.")
+    return problems
+
+
+def _about_keywords(writer: Writer) -> list[str]:
+    published = writer.published()
+    if published is None:
+        return ["Nothing was published yet."]
+    wanted = [key for (key,) in writer.db.execute("SELECT key FROM papers ORDER BY key")]
+    try:
+        found = writer.parts.keyword_keys(keyword_folder(writer.folder, published.fingerprint))
+    except EnvironmentFault as fault:
+        return [fault.message]
+    return [] if list(found) == wanted else ["The keyword index holds other papers than the records."]
+
+
+def _about_files(writer: Writer) -> list[str]:
+    problems = []
+    if (writer.folder / UNFINISHED).exists():
+        problems.append("The last writer was cut off.")
+    published = writer.published()
+    path = writer.folder / manifest.NAME
+    if published and (not path.is_file() or path.read_text(encoding="utf-8") != published.dumps()):
+        problems.append(f"{manifest.NAME} does not describe the records.")
+    return problems
