@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -75,6 +76,17 @@ def test_checked_sentences_are_numbered_by_first_appearance() -> None:
     assert result.prompt == Prompts().load("answer").info
     assert result.timings.load_s == 1.5
     assert result.confidence == 0.9
+
+
+def test_a_compared_paper_that_is_left_out_is_asked_about_again() -> None:
+    model = ScriptedModel([reply(VERIFY), reply(FASTER)])
+    pile = pile_of(replace(PREFILL, title="SpecPrefill"), replace(REVISE, title="ReVISE"), BREAD)
+    result = answer("Compare SpecPrefill and ReVISE", pile, writer=writer(model))
+    assert [r.paper.key for r in result.references] == ["revise", "prefill"]
+    again = model.requests[1].messages[-1].content
+    assert "SpecPrefill serves" in again
+    assert "ReVISE lets" not in again
+    assert result.usage.prompt_tokens == 200
 
 
 def test_a_sentence_that_no_paper_supports_is_removed() -> None:

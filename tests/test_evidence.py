@@ -42,7 +42,7 @@ def test_spellings_of_a_name(spelling: str) -> None:
 def test_each_named_paper_of_a_comparison_is_covered() -> None:
     chosen = choose("Compare AnyEdit and VinePPO", Shelf([*MANY, EDIT, VINE]), 1, Filters())
     assert set(keys(chosen)) == {"edit", "vine"}
-    assert chosen.named == {"edit", "vine"}
+    assert chosen.named == chosen.compared == {"edit", "vine"}
 
 
 def test_a_common_name_brings_in_no_further_paper() -> None:

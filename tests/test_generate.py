@@ -23,7 +23,7 @@ def said(*texts: str, answerable: bool = True) -> str:
 def write(*replies: object) -> tuple[list[str], Writing, ScriptedModel]:
     model = ScriptedModel(replies)  # type: ignore[arg-type]
     writing = Writing(model, Prompts(), read, max_tokens=50)
-    drafts = [draft.text for draft in writing.drafts("Why?", "<paper>", refs=2)]
+    drafts = [draft.text for draft in writing.drafts("Why?", "<paper>", refs=[1, 2])]
     return drafts, writing, model
 
 
@@ -33,12 +33,12 @@ def test_sentences_of_a_json_reply() -> None:
     assert (writing.declined, writing.plain) == (False, False)
     assert writing.prompt == Prompts().load("answer").info
     assert model.requests[0].max_tokens == 50
-    assert model.requests[0].schema == reply_schema(2)
+    assert model.requests[0].schema == reply_schema([1, 2])
     assert "Question: Why?" in model.requests[0].messages[-1].content
 
 
 def test_a_schema_admits_only_the_numbers_given() -> None:
-    text = json.dumps(reply_schema(3))
+    text = json.dumps(reply_schema([1, 2, 3]))
     assert '"enum": [1, 2, 3]' in text
     assert text.count('"additionalProperties": false') == 3
 
@@ -95,7 +95,7 @@ def test_a_loop_inside_a_sentence_is_left() -> None:
     pieces = iter([Delta('{"sentences": [{"text": "'), *[Delta("and so on ")] * 500])
     model = ScriptedModel([pieces])  # one stream for all requests: what is left of it tells what was read
     writing = Writing(model, Prompts(), read, max_tokens=50)
-    assert list(writing.drafts("Why?", "", refs=1)) == []
+    assert list(writing.drafts("Why?", "", refs=[1])) == []
     assert len(list(pieces)) > 400
 
 

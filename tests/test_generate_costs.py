@@ -172,7 +172,7 @@ def fake_drafts(question: str, prompts: Prompts | None = None) -> list[tuple[str
     papers = [paper("a", "Cats sleep all day. Dogs run."), paper("b", "Birds sing at dawn. Fish swim.")]
     packed = pack(Chosen(tuple(hit(p) for p in papers)), 4000)
     writing = Writing(FakeChat(), prompts or Prompts(), read, max_tokens=50)
-    drafts = writing.drafts(question, packed.prompt(), refs=2)
+    drafts = writing.drafts(question, packed.prompt(), refs=[1, 2])
     return [(draft.text, tuple(claim.ref for claim in draft.claims)) for draft in drafts]
 
 

@@ -10,7 +10,8 @@ The text of a paper is a stranger's: see ``rag.chain.fence``.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -23,7 +24,14 @@ from rag.text.tokens import content
 
 _LOOKED_UP = 10  # hits in which a named paper is looked for
 _COMMON = 4  # a name that so many of them mention picks out no paper
+_IN_TITLE = 10
+_CENTRAL = 3  # mentions, counted by ``_about``, of a name that a paper is about and does not just use
 _LONGEST_TITLE = 300
+_COMPARES = re.compile(
+    r"\b(?:compar\w*|contrast\w*|differ\w*|versus|vs|both|either|neither|respectively|each|than|unlike|similar\w*|"
+    r"in common|share\w*|and|or)\b",
+    re.I,
+)
 
 
 class Search(Protocol):
@@ -36,12 +44,14 @@ class Search(Protocol):
 class Chosen:
     """Retrieved papers, best first.
 
-    ``named`` are the keys of those that the question names; ``brief`` those of which only the sentences that
-    have to do with ``asked`` (the question and its parts) are read.
+    ``named`` are the keys of those that the question names, ``compared`` those it wants to hear of each;
+    of the papers in ``brief`` only the sentences are read that have to do with ``asked`` (the question and
+    its parts).
     """
 
     hits: tuple[Hit, ...]
     named: frozenset[str] = frozenset()
+    compared: frozenset[str] = frozenset()
     brief: frozenset[str] = frozenset()
     asked: tuple[str, ...] = ()
 
@@ -59,6 +69,17 @@ class Packed:
         pairs = zip(self.papers, self.texts, strict=True)
         return "\n".join(_block(item.ref, item.paper, sent.text) for item, sent in pairs)
 
+    def only(self, keys: Set[str]) -> Packed:
+        """The papers of ``keys``, under the numbers that they have."""
+        kept = [
+            (item, text) for item, text in zip(self.papers, self.texts, strict=True) if item.paper.key in keys
+        ]
+        return Packed(tuple(item for item, _ in kept), tuple(text for _, text in kept), self.tokens)
+
+    @property
+    def refs(self) -> tuple[int, ...]:
+        return tuple(item.ref for item in self.papers)
+
     def restored(self, draft: Draft) -> Draft:
         """Replace quotations of the sent text by the stored words they stand for."""
         sent = {item.ref: (item.paper, text) for item, text in zip(self.papers, self.texts, strict=True)}
@@ -74,35 +95,47 @@ def choose(question: str, search: Search, top: int, filters: Filters) -> Chosen:
     """Retrieve ``top`` papers for the question, and the best one on each name in it that they leave out."""
     hits = search.search(question, top=top, filters=filters)
     named: set[str] = set()
+    central: set[str] = set()
     for name in find(question):
-        found = _best_on(name, hits, search, filters) if name.strong else None
+        found, alone = _best_on(name, hits, search, filters)
         if found is None:
             continue
         named.add(found.paper.key)
+        if alone or _about(name, found.paper) >= _CENTRAL:
+            central.add(found.paper.key)
         if all(hit.paper.key != found.paper.key for hit in hits):
             hits = [*hits, found]
-    return Chosen(tuple(hits), frozenset(named))
+    compared = central if len(central) > 1 and _COMPARES.search(question) else ()
+    return Chosen(tuple(hits), frozenset(named), frozenset(compared))
 
 
-def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) -> Hit | None:
-    """The paper that is most about ``name``: in its title, else mentioned most often.
+def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) -> tuple[Hit | None, bool]:
+    """The paper that is most about ``name`` (by its title, else by mentions), and whether it is the only one.
 
-    None for a name that many papers mention ("RLHF", "GPT-4"), as long as one of them is there anyway.
+    None where a name picks out no paper: many mention it ("RLHF") and one of them is there anyway, or it is
+    just a capitalised word that stands in no title.
     """
     looked_up = search.search(name.text, top=_LOOKED_UP, filters=filters)
-    among = [hit for hit in hits if _about(name, hit.paper)]
-    having = [hit for hit in looked_up if _about(name, hit.paper)]
+    having = {hit.paper.key: hit for hit in [*looked_up, *hits] if _about(name, hit.paper)}
+    best = max(having.values(), key=lambda hit: _about(name, hit.paper), default=None)
+    if best is None:
+        return None, False
+    retrieved = {hit.paper.key for hit in hits}
+    among = bool(retrieved & having.keys())
+    least = 1 if name.strong else _IN_TITLE
     if among and len(having) >= _COMMON:
-        return None
-    return max([*among, *having], key=lambda hit: _about(name, hit.paper), default=None)
+        least = _IN_TITLE
+    elif among and best.paper.key not in retrieved:
+        least = max(least, _CENTRAL)
+    return (best if _about(name, best.paper) >= least else None), len(having) == 1
 
 
 def _about(name: Name, paper: Paper) -> int:
-    """How much a paper is about ``name``; 0 when it does not have the name at all."""
+    """How much a paper is about ``name``: its mentions, and more for the title; 0 without the name."""
     if not Lexicon(f"{paper.title or ''}. {paper.abstract}").has(name):
         return 0
     in_title = Lexicon(paper.title or "").has(name)
-    return 1 + 10 * in_title + sum(other.key == name.key for other in find(paper.abstract))
+    return 1 + _IN_TITLE * in_title + sum(other.key == name.key for other in find(paper.abstract))
 
 
 def pack(chosen: Chosen, budget: int) -> Packed:

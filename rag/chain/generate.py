@@ -1,7 +1,7 @@
 """Has a model write the answer: sentences with citations, each yielded as soon as it is complete.
 
     writing = Writing(model, prompts, read_json, max_tokens=700)
-    for draft in writing.drafts("What does ReVISE verify?", packed.prompt(), refs=3): ...
+    for draft in writing.drafts("What does ReVISE verify?", packed.prompt(), refs=[1, 2]): ...
     writing.declined, writing.plain
 
 First JSON (by schema where the server can do that), asked again once with the error if the reply is none, and
@@ -11,7 +11,7 @@ for a model that cannot do it at all plain sentences with [n] marks. Nothing is 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from rag.chain.reply import JsonReader, Reply, unmarked
 from rag.ports import ChatModel, ChatRequest, Message
@@ -28,7 +28,7 @@ _DECLINED = re.compile(r"\bNOT STATED\b")
 
 
 class Writing:
-    """One answer being written by ``model``; not to be used for a second one.
+    """One answer being written by ``model``, in one go or several; not to be used for a second one.
 
     Attributes:
         declined: the model says that the papers do not state the answer.
@@ -44,11 +44,11 @@ class Writing:
         self.declined = self.plain = False
         self.prompt: PromptInfo | None = None
 
-    def drafts(self, question: str, evidence: str, refs: int) -> Iterator[Draft]:
+    def drafts(self, question: str, evidence: str, refs: Sequence[int]) -> Iterator[Draft]:
         """Yield the sentences of the answer.
 
         Args:
-            evidence: the block of papers, numbered from 1 to ``refs``.
+            evidence: the block of papers, which have the numbers ``refs``.
 
         Raises:
             ProviderError: the model cannot be had.
@@ -73,7 +73,9 @@ class Writing:
         self.prompt = prompt.info
         return prompt
 
-    def _structured(self, messages: tuple[Message, ...], reply: Reply, refs: int) -> Iterator[Draft]:
+    def _structured(
+        self, messages: tuple[Message, ...], reply: Reply, refs: Sequence[int]
+    ) -> Iterator[Draft]:
         for piece in self._pieces(messages, reply_schema(refs)):
             if piece is None:
                 reply.restart()
@@ -121,9 +123,9 @@ class Writing:
         return self._repeats > _MOST_REPEATS or bool(_LOOP.search(text[-_LOOP_WINDOW:]))
 
 
-def reply_schema(refs: int) -> Mapping[str, object]:
-    """JSON schema of a reply that names the papers 1 to ``refs`` only; servers keep its order of fields."""
-    citation = _object(ref={"type": "integer", "enum": list(range(1, refs + 1))}, quote={"type": "string"})
+def reply_schema(refs: Sequence[int]) -> Mapping[str, object]:
+    """JSON schema of a reply that names only papers of ``refs``; servers keep its order of fields."""
+    citation = _object(ref={"type": "integer", "enum": list(refs)}, quote={"type": "string"})
     sentence = _object(citations={"type": "array", "items": citation}, text={"type": "string"})
     return _object(answerable={"type": "boolean"}, sentences={"type": "array", "items": sentence})
 

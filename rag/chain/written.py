@@ -40,6 +40,7 @@ class Written:
         self.dropped_quotes = self.invalid_refs = 0
         self.verify_s = 0.0
         self._question, self._options = question, options
+        self._compared = chosen.compared
         self._writing = Writing(writer.model, writer.prompts, writer.read, options.max_tokens)
         self._checker = self._make_checker(pile, writer)
 
@@ -64,9 +65,16 @@ class Written:
             ProviderError: the model cannot be had.
             UsageError: a request could cost more than ``max_cost``.
         """
-        drafts: Iterable[Draft] = self._writing.drafts(
-            self._question, self.packed.prompt(), len(self.packed.papers)
-        )
+        cited: set[str] = set()
+        for sentence in self._written_from(self.packed):
+            cited |= {citation.key for citation in sentence.citations}
+            yield sentence
+        left_out = self.packed.only(self._compared - cited)
+        if cited and left_out.papers:  # a small model forgets the second of two
+            yield from self._written_from(left_out)
+
+    def _written_from(self, packed: Packed) -> Iterator[Sentence]:
+        drafts: Iterable[Draft] = self._writing.drafts(self._question, packed.prompt(), packed.refs)
         if self._options.verify == "model":
             drafts = list(drafts)  # a small server answers one request at a time
         for draft in drafts:
