@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from rag import __version__
 from rag.errors import EnvironmentFault
 from rag.settings import Settings
 
@@ -39,7 +40,7 @@ def reading(settings: Settings) -> Place:
     if place.kind == "named" or (place.folder / "papers.sqlite").exists():
         return place
     try:
-        made_of = SAMPLE.read_bytes() + f"{settings.embedder} {settings.embed_model}".encode()
+        made_of = SAMPLE.read_bytes() + f"{__version__} {settings.embedder} {settings.embed_model}".encode()
     except OSError as error:
         raise EnvironmentFault(f"{SAMPLE}: {error.strerror}.", "Install the program again.") from None
     return Place(settings.data_dir / f"sample-{hashlib.sha256(made_of).hexdigest()[:12]}", "sample")

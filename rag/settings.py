@@ -52,7 +52,7 @@ class Settings:
     base_url: str | None = None
     api_key: str | None = field(default=None, repr=False)
     top: int = 8
-    weight: float = 0.5
+    weight: float = 0.45
     evidence_tokens: int = 4000
     max_tokens: int = 700
     context_window: int | None = None

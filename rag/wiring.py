@@ -11,7 +11,7 @@ import difflib
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from rag.chain.setup import Options, Pile, Writer
     from rag.index.library import Library
     from rag.index.parts import Identity, Ingest, Parts, Read
+    from rag.index.repair import Findings
     from rag.index.report import SyncReport
     from rag.ports import ChatModel, Embedder
     from rag.render.layout import Line
@@ -91,14 +92,15 @@ def open_pile(settings: Settings, note: Note) -> Iterator[Pile]:
     from rag.adapters.keyword import Bm25Index
     from rag.chain.retrieve import Retriever
     from rag.chain.setup import Pile
+    from rag.index.live import LiveKeywords, LiveVectors
 
     made_for = embedder(settings)
-    with open_library(settings, note, made_for) as library:
-        vectors = ChromaStore.in_folder(library.vector_folder)
-        keywords = Bm25Index(library.keyword_folder)
-        retriever = Retriever(
-            store=library, vectors=vectors, keywords=keywords, embedder=made_for, weight=settings.weight
-        )
+    with (
+        open_library(settings, note, made_for) as library,
+        closing(LiveVectors(library, ChromaStore.in_folder)) as vectors,
+    ):
+        keywords = LiveKeywords(library, Bm25Index)
+        retriever = Retriever(library, vectors, keywords, made_for, settings.weight)
         yield Pile(retriever, library, library.info, similarity(made_for))
 
 
@@ -264,6 +266,26 @@ def remove(settings: Settings, keys: Sequence[str], note: Note) -> SyncReport:
     return remove_papers(
         place.folder, keys, identity=_identity(), parts=parts(settings), on_wait=_waiting(note)
     )
+
+
+def verify(settings: Settings, note: Note) -> Findings:
+    """Compare the parts of the index and repair what differs."""
+    from rag.index import repair
+
+    folder = places.reading(settings).folder
+    with _progress("Repairing", note) as told:
+        return repair.verify(folder, parts(settings), progress=told, on_wait=_waiting(note))
+
+
+def rebuild(settings: Settings, note: Note) -> SyncReport:
+    """Make everything but the records anew."""
+    from rag.index import repair
+
+    folder = places.reading(settings).folder
+    with _progress("Rebuilding", note) as told:
+        return repair.rebuild(
+            folder, parts(settings), identity=_identity(), progress=told, on_wait=_waiting(note)
+        )
 
 
 def parts(settings: Settings) -> Parts:

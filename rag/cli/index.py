@@ -18,11 +18,15 @@ def root() -> None:
 
 @app.command()
 def verify(ctx: typer.Context, index: Index = None) -> None:
-    """Compare records, vectors and keyword index, and repair what differs."""
-    output.text(wiring.verify(options.settings(ctx, {"index": index}), options.note(ctx)))
+    """Compare records, vectors and keyword index, and repair what differs from the records."""
+    found = wiring.verify(options.settings(ctx, {"index": index}), options.note(ctx))
+    for problem in found.problems:
+        output.text(problem)
+    output.text("Repaired." if found.repaired else "Everything agrees.")
 
 
 @app.command()
 def rebuild(ctx: typer.Context, index: Index = None) -> None:
     """Make vectors and keyword index anew from the stored records, for example for another embedder."""
-    output.text(wiring.rebuild(options.settings(ctx, {"index": index}), options.note(ctx)))
+    report = wiring.rebuild(options.settings(ctx, {"index": index}), options.note(ctx))
+    output.text(f"Rebuilt: {report.papers:,} papers ({report.seconds:.1f} s).")
