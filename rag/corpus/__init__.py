@@ -5,6 +5,6 @@ keys, identity   -> which are the same   sample()    -> the bundled corpus
 """
 
 from rag.corpus.files import STDIN, discover, sample
-from rag.corpus.read import read
+from rag.corpus.read import Description, describe, read
 
-__all__ = ["STDIN", "discover", "read", "sample"]
+__all__ = ["STDIN", "Description", "describe", "discover", "read", "sample"]

@@ -68,7 +68,7 @@ def paper(draft: Draft, file: str) -> Paper | Failure:
         authors=authors,
         venue=clean.title(draft.venue[:1000]) or None,
         year=year,
-        url=_address(draft.url),
+        url=address(draft.url),
         doi=doi_in(draft.doi) or doi_in(draft.url),
         arxiv_id=arxiv_in(draft.arxiv_id) or arxiv_in(draft.url) or arxiv_in(draft.doi),
         raw=clean.storable(draft.abstract),
@@ -94,7 +94,7 @@ def arxiv_in(text: str) -> str | None:
     return match[1] if match else None
 
 
-def _address(url: str) -> str | None:
+def address(url: str) -> str | None:
     url = clean.storable(url).strip().strip("<>{}")
     return url if re.fullmatch(r"(?:https?|ftp)://[^\s\x00-\x20\x7f-\x9f]+", url) else None
 

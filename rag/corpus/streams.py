@@ -1,4 +1,4 @@
-"""What a reader is given: the head of a file to recognise it by, and its lines, text or bytes to read it."""
+"""What a reader is given: the head of a source to recognise it by, and its lines, text or bytes."""
 
 from __future__ import annotations
 
@@ -9,14 +9,20 @@ from typing import BinaryIO
 from rag.corpus import encoding
 
 HEAD = 64 * 2**10
+WHOLE_LIMIT = 2**30  # bytes of a source that a reader needs as a whole
+
+
+class TooLarge(Exception):
+    """A source that cannot be streamed is larger than ``WHOLE_LIMIT``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The first bytes of a file, and the same as text ('' for what is not text)."""
+    """The first bytes of a source, the same as text ('' if it is none), and the columns named by hand."""
 
     data: bytes
     text: str
+    mapping: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def start(self) -> str:
@@ -24,15 +30,14 @@ class Head:
         return self.text.lstrip("\ufeff \t\r\n")
 
     def lines(self) -> list[str]:
-        """The whole lines that lie within the head."""
+        """The lines of the head; the last one may be cut."""
         return self.text.splitlines()
 
 
 @dataclass(frozen=True, slots=True)
 class Stream:
-    """An opened source. ``name`` is the file's name for messages; ``mapping`` names columns by hand."""
+    """A source that can be opened again and again. ``mapping`` names columns by hand."""
 
-    name: str
     open: Callable[[], BinaryIO]
     encoding: str
     mapping: Mapping[str, str] = field(default_factory=dict)
@@ -42,30 +47,37 @@ class Stream:
             yield from encoding.lines(source, self.encoding)
 
     def text(self) -> str:
-        return "\n".join(self.lines())
+        lines, size = [], 0
+        for line in self.lines():
+            lines.append(line)
+            size += len(line) + 1
+            if size > WHOLE_LIMIT:
+                raise TooLarge
+        return "\n".join(lines)
 
     def data(self) -> bytes:
         with self.open() as source:
-            return source.read()
+            data = source.read(WHOLE_LIMIT + 1)
+        if len(data) > WHOLE_LIMIT:
+            raise TooLarge
+        return data
 
 
-def head_of(source: BinaryIO) -> tuple[Head, str | None]:
-    """Return the head of ``source`` and its encoding, None for what is not text."""
+def head_of(source: BinaryIO, mapping: Mapping[str, str] | None = None) -> tuple[Head, str]:
+    """Return the head of ``source`` and its encoding, "binary" for what is not text."""
     data = source.read(HEAD)
     name = encoding.guess(data)
     if name is None:
-        return Head(data, ""), None
-    if name == "utf-8":
-        # The head may end within a character; that must not turn the whole of it into Windows-1252.
-        whole = data[: data.rfind(b"\n") + 1] or data
-        return Head(data, encoding.decode(whole) if whole != data else _decode_cut(data)), name
-    return Head(data, data.decode(name, "ignore")), name
+        return Head(data, "", mapping or {}), "binary"
+    return Head(data, _text(data, name), mapping or {}), name
 
 
-def _decode_cut(data: bytes) -> str:
-    for cut in range(4):
+def _text(data: bytes, name: str) -> str:
+    if name != "utf-8":
+        return data.decode(name, "ignore")
+    for cut in range(4):  # the head may end within a character, which must not turn it into Windows-1252
         try:
             return data[: len(data) - cut].decode("utf-8")
         except UnicodeDecodeError:
             continue
-    return encoding.decode(data)
+    return "\n".join(map(encoding.decode, data.split(b"\n")))

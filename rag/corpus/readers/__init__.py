@@ -9,7 +9,20 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from rag.corpus.drafts import Broken, Draft
-from rag.corpus.readers import bare_list, json_file
+from rag.corpus.readers import (
+    atom,
+    bare_list,
+    bibtex,
+    fielded,
+    json_file,
+    markdown,
+    medline,
+    parquet,
+    pdf,
+    pubmed_xml,
+    ris,
+    table,
+)
 from rag.corpus.streams import Head, Stream
 
 
@@ -28,4 +41,17 @@ class Reader(Protocol):
 
 
 # The first that detects its format reads the file: the distinctive before the general.
-READERS: tuple[Reader, ...] = (json_file, bare_list)
+READERS: tuple[Reader, ...] = (
+    pdf,
+    parquet,
+    pubmed_xml,
+    atom,
+    json_file,
+    ris,
+    medline,
+    bibtex,
+    table,
+    fielded,
+    markdown,
+    bare_list,
+)

@@ -11,28 +11,16 @@ A further heading starts a further list. Where short and long blocks alternate, 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import groupby
 
 from rag.corpus.drafts import Broken, Draft
 from rag.corpus.streams import Head, Stream
+from rag.corpus.venues import heading
 
 NAME = "abstract list"
 Block = tuple[int, list[str]]  # number of its first line, its lines
 
-_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
-_ACRONYM = re.compile(r"\b[A-Z][A-Za-z]*[A-Z][A-Za-z]*(?:[-/&+][A-Z][A-Za-z]+)*\b")
-_VENUE_WORD = re.compile(
-    r"\b(?:papers?|abstracts?|proceedings|conference|workshop|symposium|journal|accepted|posters?|orals?|"
-    r"transactions|findings|congress|meeting|track)\b",
-    re.IGNORECASE,
-)
-_FILLER = re.compile(
-    r"\b(?:accepted|papers?|abstracts?|list of|posters?|orals?|spotlights?|main (?:track|conference)|from|at|"
-    r"of|the|all|for|in)\b|[^\w\s&/+'-]",
-    re.IGNORECASE,
-)
 _SHORT, _LONG = 25, 30  # words: a title or heading has fewer, an abstract more
 
 
@@ -74,26 +62,6 @@ def read(stream: Stream) -> Iterator[Draft | Broken]:
         title = ""
     if title:
         yield Broken(record + 1, f"has no abstract: {title[:60]!r}")
-
-
-def heading(line: str) -> tuple[str, int] | None:
-    """Return (venue, year) of a heading such as "ICML 2025 Papers"; None for any other line.
-
-    >>> heading("Accepted papers of the 41st Conference on X (XCONF 2024)")
-    ('XCONF', 2024)
-    """
-    line = re.sub(r"^[#=*\s]+|[#=*:\s]+$", "", line)
-    year = _YEAR.search(line)
-    if year is None or len(line.split()) > 16 or re.search(r"[.!?]$", line):
-        return None
-    acronyms = [m for m in _ACRONYM.finditer(line) if m[0].upper() != m[0] or len(m[0]) > 1]
-    if not _VENUE_WORD.search(line) and (not acronyms or len(line.split()) > 5):
-        return None
-    if acronyms:
-        nearest = min(acronyms, key=lambda m: min(abs(year.start() - m.end()), abs(m.start() - year.end())))
-        return nearest[0], int(year[0])
-    rest = " ".join(_FILLER.sub(" ", line.replace(year[0], " ")).split())
-    return rest, int(year[0])
 
 
 def _blocks(lines: Iterator[str]) -> Iterator[Block]:

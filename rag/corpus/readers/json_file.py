@@ -7,14 +7,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from rag.corpus import fields
+from rag.corpus import fields, venues
 from rag.corpus.drafts import Broken, Draft
+from rag.corpus.shapes import SHAPES
 from rag.corpus.streams import Head, Stream
 
 NAME = "JSON"
-_CONTAINERS = ("notes", "data", "results", "items", "papers", "records", "entries", "articles", "documents")
+_CONTAINERS = (
+    "notes",
+    "data",
+    "results",
+    "items",
+    "papers",
+    "records",
+    "entries",
+    "articles",
+    "documents",
+    "docs",
+)
 _CHUNK = 2**20
 
 
@@ -28,13 +41,23 @@ def read(stream: Stream) -> Iterator[Draft | Broken]:
         if isinstance(value, json.JSONDecodeError):
             yield Broken(record, f"is not valid JSON: {value.msg} at column {value.colno}", line)
         elif isinstance(value, Mapping):
-            yield _draft(record, value, stream.mapping, line)
+            draft = _draft(record, value, stream.mapping, line)
+            if draft is not None:
+                yield draft
         else:
             yield Broken(record, f"is {type(value).__name__}, not an object with fields", line)
 
 
-def _draft(record: int, value: Mapping[str, object], mapping: Mapping[str, str], line: int | None) -> Draft:
-    return fields.draft(record, value, fields.guess(value) | dict(mapping), line)
+def _draft(
+    record: int, value: Mapping[str, object], mapping: Mapping[str, str], line: int | None
+) -> Draft | None:
+    if not mapping:
+        for shape in SHAPES:
+            if shape.matches(value):
+                return shape.draft(record, value, line)
+    draft = fields.draft(record, value, fields.guess(value) | dict(mapping), line)
+    venue, year = venues.from_address(draft.url)
+    return replace(draft, venue=draft.venue or venue, year=draft.year or year)
 
 
 def _values(stream: Stream) -> Iterator[tuple[int | None, Any]]:
@@ -71,11 +94,18 @@ def _document(stream: Stream) -> Iterator[tuple[int | None, Any]]:
 
 
 def _unpacked(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        for name in _CONTAINERS:
-            held = value.get(name)
-            if isinstance(held, list) and held and all(isinstance(item, dict) for item in held):
-                return held
+    """Return the records of an API's answer, {"total": 2, "data": [...]}, also one level down (Crossref)."""
+    if isinstance(value, dict) and "abstract" not in value:
+        inner = value.get("message") or value.get("response")
+        for outer in (value, inner if isinstance(inner, dict) else {}):
+            for name in _CONTAINERS:
+                held = outer.get(name)
+                if (
+                    isinstance(held, list)
+                    and held
+                    and all(isinstance(item, dict) or item is None for item in held)
+                ):
+                    return [item for item in held if item is not None]  # null stands for an unknown id
     return [value]
 
 
