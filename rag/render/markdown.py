@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag.records import Answer, Citation, Hit, Paper, Reference, Sentence
+from rag.records import Answer, Citation, Hit, Mode, Paper, Reference, Sentence
 from rag.render import layout, safe
 from rag.render.marks import numbers, runs, split_end, without_marks
 
@@ -23,10 +23,10 @@ def answer(result: Answer, quotes: bool = False) -> str:
     parts = [f"## {escaped(result.question)}"]
     if result.status == "abstained":
         parts.append(f"**Not answered from these papers.** {escaped(result.reason or '')}".rstrip())
-        parts += ["Nearest papers:", _numbered(result.nearest)] if result.nearest else []
+        parts += ["Nearest papers:", numbered(result.nearest)] if result.nearest else []
         return "\n\n".join(parts) + "\n"
     parts.append(" ".join(_sentence(sentence, result.mode == "model") for sentence in result.sentences))
-    parts += ["### References", _numbered(result.references, result if quotes else None)]
+    parts += ["### References", numbered(result.references, result if quotes else None)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -56,6 +56,11 @@ def escaped(text: str) -> str:
     return _OPENING.sub(lambda m: m[1] + (f"\\{m[2]}" if m[2] else f"{m[3]}\\{m[4]}"), text)
 
 
+def sentence(one: Sentence, mode: Mode) -> str:
+    """Return one sentence with its marks and, where a model wrote it, a doubtful verdict."""
+    return _sentence(one, show_verdict=mode == "model")
+
+
 def _sentence(sentence: Sentence, show_verdict: bool) -> str:
     body, end = split_end(without_marks(safe.line(sentence.text)))
     body = escaped(body)
@@ -68,7 +73,8 @@ def _sentence(sentence: Sentence, show_verdict: bool) -> str:
     return f"{body} {refs}".rstrip() + verdict + escaped(end)
 
 
-def _numbered(references: Sequence[Reference], quoted: Answer | None = None) -> str:
+def numbered(references: Sequence[Reference], quoted: Answer | None = None) -> str:
+    """Return references as a list with their own numbers; ``quoted`` adds the words they were cited for."""
     rows = []
     for reference in references:
         rows.append(f"{reference.ref}. {_paper(reference.paper)}")
