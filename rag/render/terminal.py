@@ -45,32 +45,43 @@ def show(console: Console, lines: Iterable[Line]) -> None:
 
 
 class Flow:
-    """Prints pieces as they come, words wrapped at the window's width; ``end`` closes the paragraph."""
+    """Prints pieces as they come, wrapped between words at the window's width; ``end`` closes the paragraph.
+
+    ``column`` is where the cursor stands. What no space divides stays together: ``[1].`` never begins a row.
+    """
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._width = min(console.width, WIDEST)
-        self._column = 0
+        self._word, self._space = Text(), ""
+        self.column = 0
 
     def add(self, pieces: Iterable[Piece]) -> None:
         for piece in pieces:
-            for word in re.findall(r"\S+|\s+", piece.text):
-                self._put(word, STYLES[piece.style])
+            for part in re.findall(r"\S+|\s+", piece.text):
+                if part.isspace():
+                    self._put()
+                    self._space = " "
+                else:
+                    self._word.append(part, STYLES[piece.style])
 
     def end(self) -> None:
-        if self._column:
+        self._put()
+        if self.column:
             self._console.print()
-        self._column = 0
+        self.column, self._space = 0, ""
 
-    def _put(self, word: str, style: str) -> None:
-        width = cell_len(word)
-        if self._column + width > self._width:
-            self._console.print()
-            self._column = 0
-        if word.isspace() and not self._column:
+    def _put(self) -> None:
+        """Print the word that is complete now; the space before it only when both fit the row."""
+        if not self._word:
             return
-        self._console.print(Text(word, style), end="", soft_wrap=True)
-        self._column += width
+        room = min(self._console.width, WIDEST) - self.column  # asked anew: windows are resized
+        if self.column and len(self._space) + self._word.cell_len > room:
+            self._console.print()
+            self.column, self._space = 0, ""
+        text = Text(self._space if self.column else "") + self._word
+        self._console.print(text, end="", soft_wrap=True)
+        self.column += text.cell_len
+        self._word, self._space = Text(), ""
 
 
 def table(console: Console, papers: Sequence[Paper]) -> None:
