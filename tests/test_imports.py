@@ -79,6 +79,7 @@ MAY: dict[str, set[str]] = {
         "prompts",
         *LEAVES,
     },
+    "chat": {"chain", "render", "settings", "values", *LEAVES},
     "doctor": {"wiring", "places", "settings", *BASE},
     "wiring_runs": {"wiring", "wiring_evals", "evals", "settings", "prompts", *BASE},
     "cli": {
@@ -211,7 +212,7 @@ except SystemExit as end:
     assert end.code == 0, end.code
 """
     found = loaded(code)
-    assert found & {"llama_index", "openai", "nltk", "tiktoken", "rich"} == set()
+    assert found & {"llama_index", "openai", "nltk", "tiktoken"} == set()
     assert {"chromadb", "onnxruntime"} <= found
 
 
