@@ -25,7 +25,7 @@ from rag.prompts import Prompts
 from rag.settings import Settings
 
 if TYPE_CHECKING:
-    from rag.chain.setup import Options, Writer
+    from rag.chain.setup import Writer
     from rag.evals.pipeline import Pipeline, Tape
     from rag.evals.record import Open
     from rag.evals.rows import Tools
@@ -43,6 +43,8 @@ SENT = (
     "verify",
 )
 """Dials that shape what is sent to the model: a recording depends on them and on no others."""
+HERE = Path(__file__).parent
+INDEXING = ("corpus", "index", "adapters", "text")
 SECRET = ("api_key", "embed_api_key", "chroma_api_key")
 PACKAGES = ("openai", "chromadb", "llama-index-core", "bm25s", "onnxruntime", "numpy", "vcrpy", "ir-measures")
 
@@ -72,9 +74,14 @@ def settings_of(suite: Suite, index: Path | None, own: Settings) -> Settings:
 
 
 def index_folder(suite: Suite, settings: Settings) -> Path:
-    """Return the index of the suite's papers: named by their contents, so it never has to be refreshed."""
-    name = manifest.digest([corpus_digest(suite), settings.embedder, str(settings.embed_model), __version__])
-    return settings.data_dir / "evals" / name[:16]
+    """Return the index of the suite's papers.
+
+    It is named by the papers and by the code that reads and indexes them, so a score never comes from an
+    index that today's program would not make.
+    """
+    code = manifest.files_digest(path for part in INDEXING for path in (HERE / part).rglob("*.py"))
+    name = manifest.digest([corpus_digest(suite), settings.embedder, str(settings.embed_model), code])
+    return suite.root / "eval" / "out" / "index" / name[:16]
 
 
 def paper_files(suite: Suite) -> list[Path]:
@@ -140,7 +147,7 @@ def opened(spec: Spec, note: wiring.Note) -> Iterator[tuple[Pipeline, Tools]]:
         writer = partial(fresh_writer, spec) if spec.settings.mode == "model" else None
         papers = {paper.key: paper for paper in pile.store.papers()}
         tape = replayer(spec.suite) if spec.tape == "replay" and writer else None
-        yield Pipeline(pile, options(spec.settings), papers, writer, None, tape), tools()
+        yield Pipeline(pile, wiring.dials(spec.settings), papers, writer, tape), tools()
 
 
 def build_index(spec: Spec, note: wiring.Note) -> None:
@@ -148,19 +155,6 @@ def build_index(spec: Spec, note: wiring.Note) -> None:
     folder = spec.settings.index
     if folder == index_folder(spec.suite, spec.settings) and not (folder / "papers.sqlite").exists():
         wiring.ingest(spec.settings, paper_files(spec.suite), note)
-
-
-def options(settings: Settings) -> Options:
-    """Return the dials of an answer."""
-    from rag.chain.setup import Options
-
-    return Options(
-        top=settings.top,
-        evidence_tokens=settings.evidence_tokens,
-        max_tokens=settings.max_tokens,
-        depth=settings.depth,
-        verify=settings.verify,
-    )
 
 
 def fresh_writer(spec: Spec) -> Writer:

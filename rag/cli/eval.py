@@ -104,6 +104,7 @@ def compare(
     a, b = results.load(before), results.load(after)
     found = comparing.compare(a.rows, b.rows)
     output.text(tables.text(tables.compare_table(found)))
+    output.text(tables.unchanged(found))
     if found.changes:
         output.text("\n" + tables.text(tables.changes_table(found.changes)))
     for words, names in (("Only in A", found.only_before), ("Only in B", found.only_after)):

@@ -6,13 +6,14 @@ answer, hits = pipeline.ask(case, sample=1)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 from rag.chain.answer import answer
+from rag.chain.reword import turns_of, understood
 from rag.chain.setup import Options, Pile, Writer
-from rag.evals.cases import Case, Turn
+from rag.evals.cases import Case
 from rag.ports import ChatModel, ChatRequest, Delta
 from rag.records import Answer, Hit, Paper
 
@@ -23,8 +24,6 @@ WARM = 0.7
 
 Tape = Callable[[Case, int], AbstractContextManager[object]]
 """Opens what the model calls of (case, sample) are recorded to or replayed from."""
-Standalone = Callable[[str, Sequence[Turn], Writer | None], str]
-"""Makes a follow-up understandable by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +39,22 @@ class Pipeline:
     options: Options
     papers: Mapping[str, Paper]
     writer: Callable[[], Writer] | None = None
-    standalone: Standalone | None = None
     tape: Tape | None = None
 
     def ask(self, case: Case, sample: int = 1) -> tuple[Answer, list[Hit]]:
         """Answer a case; the hits are the first ``DEPTH`` papers for the question as it was searched."""
         writer = sampled(self.writer(), sample) if self.writer else None
         with self.tape(case, sample) if self.tape else nullcontext() as session:
-            question = case.question
-            if case.history and self.standalone:
-                question = self.standalone(question, case.history, writer)
+            question = self._meant(case, writer)
             found = answer(question, self.pile, writer=writer, options=self.options)
         return as_recorded(found, session), self.pile.retriever.search(question, DEPTH)
+
+    def _meant(self, case: Case, writer: Writer | None) -> str:
+        """The question as it stands alone, when there were turns before it."""
+        if not case.history:
+            return case.question
+        turns = turns_of([(turn.question, turn.answer, turn.papers) for turn in case.history], self.papers)
+        return understood(case.question, turns, writer).question
 
 
 def as_recorded(found: Answer, session: object) -> Answer:

@@ -120,7 +120,12 @@ def _gold(case: Case, answer: Answer | None) -> dict[str, Any]:
         {"text": fact.text, "vital": fact.vital, "stated": states(text, fact) if text else None}
         for fact in case.facts
     ]
-    return {"papers": list(case.papers), "facts": facts, "quotes": [asdict(quote) for quote in case.evidence]}
+    return {
+        "papers": list(case.papers),
+        "facts": facts,
+        "quotes": [asdict(quote) for quote in case.evidence],
+        "history": [asdict(turn) for turn in case.history],
+    }
 
 
 def _hit(hit: Hit) -> dict[str, Any]:

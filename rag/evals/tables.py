@@ -35,10 +35,12 @@ def slice_table(result: Result) -> Table:
 
 
 def compare_table(report: Report) -> Table:
-    """Return one row a metric of a comparison; the sign says whether B is better."""
+    """Return one row a metric that differs; the last column says whether B is better."""
     rows: Table = [("metric", "A", "B", "difference", "95 % interval", "n", "p (Holm)", "would see", "")]
     for name, found in report.metrics.items():
         pair = found.paired
+        if not pair.difference:
+            continue
         bounds = (
             f"{pair.low:+.3f} to {pair.high:+.3f}" if pair.low is not None and pair.high is not None else ""
         )
@@ -50,6 +52,12 @@ def compare_table(report: Report) -> Table:
             (name, *ends, difference, bounds, str(pair.n), p, seen, verdict(found.better, found.adjusted))
         )
     return rows
+
+
+def unchanged(report: Report) -> str:
+    """Return a line about the metrics that do not differ."""
+    same = [name for name, found in report.metrics.items() if not found.paired.difference]
+    return f"Unchanged: {', '.join(same)}." if same else ""
 
 
 def changes_table(changes: Sequence[Change], most: int = 40) -> Table:

@@ -6,9 +6,11 @@ page = render(after, before, reasons)       # B against A, and why the gate fail
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from pathlib import Path
 
+from rag.evals.cases import ID
 from rag.evals.compare import compare
 from rag.evals.metrics import METRICS
 from rag.evals.report.plots import A, B, Line, lines, whisker
@@ -16,7 +18,7 @@ from rag.evals.report.question import question, safe
 from rag.evals.results import Result, abstention, summary, values
 from rag.evals.rows import Row
 from rag.evals.stats import Estimate
-from rag.evals.tables import Table, changes_table, compare_table, headline, number, slice_table
+from rag.evals.tables import Table, changes_table, compare_table, headline, number, slice_table, unchanged
 
 METRIC_HEAD = "<th>metric<th class=num>mean<th class=num>95 % interval<th><th class=num>scored<th>what it is"
 FIVE = (0.05, "5 % risk")
@@ -45,7 +47,7 @@ def render(
         _plots(result, before),
         "<h2>Metrics</h2>" + _metrics(found, old),
         _comparison(result, before) if before else "",
-        "<h2>By slice</h2>" + _table(slice_table(result)),
+        "<h2>By slice</h2>" + _slices(slice_table(result)),
         _questions(result, before),
         _dials(result),
     ]
@@ -92,7 +94,7 @@ def _plots(result: Result, before: Result | None) -> str:
         for run, name, colour in runs
         if run
     ]
-    top = max([0.2, *(y for line in risk for _, y in line.points)])
+    top = math.ceil(5 * max([0.2, *(y for line in risk for _, y in line.points)])) / 5
     found = [Line(name, colour, _recall_by_k(run.rows), dots=True) for run, name, colour in runs if run]
     ticks = [(float(k), str(k)) for k in range(1, 11)]
     charts = [
@@ -162,7 +164,8 @@ def _comparison(result: Result, before: Result) -> str:
     head = f"<h2>A against B</h2><p class=dim>{safe(names)}</p>"
     changes = changes_table(report.changes)
     moved = _table(changes) if len(changes) > 1 else "<p>No question changed sides.</p>"
-    return head + _table(compare_table(report)) + "<h3>What changed</h3>" + moved
+    same = f"<p class=dim>{safe(unchanged(report))}</p>"
+    return head + _table(compare_table(report)) + same + "<h3>What changed</h3>" + moved
 
 
 def _name(result: Result) -> str:
@@ -178,7 +181,30 @@ def _table(table: Table) -> str:
     return f'<div class="scroll"><table><tr>{head}</tr>{"".join(body)}</table></div>'
 
 
+def _slices(table: Table) -> str:
+    """A table whose cells redden as the metric gets worse."""
+    head = "".join(f"<th{' class=num' if place else ''}>{safe(cell)}" for place, cell in enumerate(table[0]))
+    body = []
+    for row in table[1:]:
+        shades = [_shade(name, cell) for name, cell in zip(table[0][2:], row[2:], strict=True)]
+        cells = "".join(
+            f'<td class=num style="{style}">{safe(cell)}' for style, cell in zip(shades, row[2:], strict=True)
+        )
+        body.append(f"<tr><td>{safe(row[0])}<td class=num>{row[1]}{cells}</tr>")
+    return f'<div class="scroll"><table><tr>{head}</tr>{"".join(body)}</table></div>'
+
+
+def _shade(name: str, cell: str) -> str:
+    if not cell[:1].isdigit():
+        return ""
+    bad = float(cell) if METRICS[name].better < 0 else 1 - float(cell)
+    return f"background:rgba(217,70,50,{0.55 * bad:.2f})"
+
+
 def _cell(cell: str) -> str:
+    case, colon, question = cell.partition(": ")
+    if colon and ID.fullmatch(case):
+        return f'<td><a href="#{case}">{case}</a>: {safe(question)}'
     if cell in ("better", "worse"):
         return f'<td class="{cell}">{cell}'
     numeric = cell[:1] in "+-–0123456789" and cell != ""

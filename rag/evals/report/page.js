@@ -15,4 +15,9 @@ function sift() {
 }
 for (const control of [find, kind, outcome]) control.addEventListener("input", sift);
 sift();
-if (location.hash) { const one = document.getElementById(location.hash.slice(1)); if (one) one.open = true; }
+function unfold() {
+  const one = location.hash && document.getElementById(location.hash.slice(1));
+  if (one) { one.hidden = false; one.open = true; one.scrollIntoView(); }
+}
+addEventListener("hashchange", unfold);
+unfold();

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-W, H, LEFT, BOTTOM, TOP, RIGHT = 440, 280, 46, 40, 12, 14
+W, H, LEFT, BOTTOM, TOP, RIGHT = 440, 280, 58, 40, 12, 14
 A, B, INK = "#2f5fd0", "#c2571a", "#1c2430"
 
 

@@ -64,7 +64,18 @@ def _body(row: Row, papers: Papers, other: Row | None) -> str:
             f'<div class="two"><div><h3>A</h3><p>{before}</p></div><div><h3>B</h3><p>{after}</p></div></div>'
             f"<h3>Answer of B</h3>{_answer(row)}"
         )
-    return f"{answers}{_wanted(row)}<h3>Evidence</h3>{_evidence(row, papers)}{_ranking(row)}{_scores(row)}"
+    parts = [_before(row), answers, _wanted(row), "<h3>Evidence</h3>", _evidence(row, papers)]
+    return "".join([*parts, _ranking(row), _scores(row)])
+
+
+def _before(row: Row) -> str:
+    """The turns before a follow-up, and how the program understood the question."""
+    turns = "".join(
+        f"<p class=dim>{safe(t['question'])}<br>— {safe(t['answer'])}</p>" for t in row.gold["history"]
+    )
+    meant = str((row.answer or {}).get("question") or row.question)
+    understood = f"<p>understood as: {safe(meant)}</p>" if meant != row.question else ""
+    return (f"<h3>Before</h3>{turns}" if turns else "") + understood
 
 
 def _text(row: Row) -> str:
