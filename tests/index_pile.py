@@ -1,12 +1,8 @@
-"""A small pile on disk with fakes around it, for tests of the index; also run as a program to be killed.
-
-python index_pile.py INDEX FILE...       ingests the files
-"""
+"""A small pile on disk with fakes around it, for tests of the index."""
 
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -147,7 +143,3 @@ def state(folder: Path) -> dict[str, Any]:
         db.close()
         store.close()
     return result
-
-
-if __name__ == "__main__":
-    ingest(Path(sys.argv[1]), *map(Path, sys.argv[2:]))

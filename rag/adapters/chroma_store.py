@@ -9,8 +9,10 @@ does not notice what another process writes, so a reader opens the store anew wh
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
@@ -18,8 +20,9 @@ from urllib.parse import urlsplit
 import chromadb
 import numpy as np
 from chromadb.api import ClientAPI
+from chromadb.api.shared_system_client import SharedSystemClient
 from chromadb.config import Settings
-from chromadb.errors import ChromaError, NotFoundError
+from chromadb.errors import NotFoundError
 
 from rag.errors import EnvironmentFault, ProviderError, RagError
 
@@ -53,15 +56,13 @@ class ChromaStore:
         """Open the store in ``folder``, making it when it is not there."""
 
         def connect() -> ClientAPI:
-            return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+            try:
+                return chromadb.PersistentClient(str(folder), settings=Settings(anonymized_telemetry=False))
+            except BaseException:
+                _forget(str(folder))
+                raise
 
-        def fault(error: BaseException) -> RagError:
-            return EnvironmentFault(
-                f"The vector store in {folder} is damaged ({_line(error)}).",
-                f"Repair it with: rag index verify --index {folder.parent}",
-            )
-
-        return cls(connect, fault)
+        return cls(connect, partial(_folder_fault, folder))
 
     @classmethod
     def at(
@@ -94,6 +95,20 @@ class ChromaStore:
             )
 
         return cls(connect, fault)
+
+    def upsert(
+        self, ids: list[str], vectors: list[Any], documents: list[str], metadata: list[dict[str, Any]]
+    ) -> None:
+        """Store passages, in place of what is stored under their ids."""
+        with self._translated():
+            for at in range(0, len(ids), _BATCH):
+                part = slice(at, at + _BATCH)
+                self.collection.upsert(
+                    ids=ids[part],
+                    embeddings=vectors[part],
+                    documents=documents[part],
+                    metadatas=cast(Any, metadata[part]),
+                )
 
     def query(
         self, vector: Vectors, k: int, allowed: frozenset[str] | None = None
@@ -180,10 +195,40 @@ class ChromaStore:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except RagError:
+        except (RagError, KeyboardInterrupt, SystemExit, GeneratorExit):
             raise
-        except (ChromaError, ValueError, RuntimeError, OSError) as error:
+        except BaseException as error:  # a panic of Chroma's Rust part on damaged files is no Exception
             raise self._fault(error) from error
+
+
+def _folder_fault(folder: Path, error: BaseException) -> RagError:
+    """Chroma tells what the disk said only in words."""
+    said = _line(error)
+    if re.search(r"is full|No space left|File too large", said):
+        return EnvironmentFault(
+            f"The disk of the index in {folder.parent} is full; what was stored before is unchanged.",
+            "Free some space, then run the same command again.",
+        )
+    if re.search(r"read-?only|[Pp]ermission denied|unable to open", said):
+        return EnvironmentFault(
+            f"The vector store in {folder} cannot be opened or written ({said}).",
+            "Check the folder's rights, or choose another index with --index.",
+        )
+    if "disk I/O error" in said:
+        return EnvironmentFault(
+            f"The disk of the vector store in {folder} fails ({said}).",
+            "Check its space and health, then run the same command again.",
+        )
+    return EnvironmentFault(
+        f"The vector store in {folder} is damaged ({said}).",
+        f"Repair it with: rag index verify --index {folder.parent}",
+    )
+
+
+def _forget(path: str) -> None:
+    """Let the next client try anew: one that failed to start stays in Chroma's table of open stores."""
+    for table in (SharedSystemClient._identifier_to_system, SharedSystemClient._identifier_to_refcount):
+        cast("dict[str, object]", table).pop(path, None)
 
 
 def _line(error: BaseException) -> str:

@@ -53,7 +53,7 @@ class LlamaIngest:
                 _Cut(items),
                 PortEmbedding(self._embedder, cache),
             ],
-            vector_store=_Upserting.from_collection(self._store.collection),
+            vector_store=_Upserting.into(self._store),
             disable_cache=True,
         )
         papers = {paper.key: paper for paper, _ in items}
@@ -116,17 +116,22 @@ class PortEmbedding(BaseEmbedding):
 class _Upserting(ChromaVectorStore):
     """Replaces what is stored under an id: Chroma's ``add`` passes over it in silence."""
 
+    _store: Any = PrivateAttr()
+
+    @classmethod
+    def into(cls, store: ChromaStore) -> _Upserting:
+        made = cast(_Upserting, cls.from_collection(store.collection))
+        made._store = store
+        return made
+
     def add(self, nodes: Sequence[BaseNode], **add_kwargs: Any) -> list[str]:  # noqa: ARG002
         ids = [node.node_id for node in nodes]
         vectors = [node.get_embedding() for node in nodes]
+        documents = [node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes]
         for node in nodes:
             node.embedding = None  # else each of its numbers is written out as JSON and thrown away
-        self._collection.upsert(
-            ids=ids,
-            embeddings=cast(Any, vectors),
-            documents=[node.get_content(metadata_mode=MetadataMode.NONE) for node in nodes],
-            metadatas=[node_to_metadata_dict(node, remove_text=True, flat_metadata=True) for node in nodes],
-        )
+        metadata = [node_to_metadata_dict(node, remove_text=True, flat_metadata=True) for node in nodes]
+        self._store.upsert(ids, vectors, documents, metadata)
         return ids
 
 
