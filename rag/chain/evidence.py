@@ -17,7 +17,7 @@ from typing import Protocol
 
 from rag.chain.fence import Sent, fence
 from rag.records import Claim, Draft, Evidence, Filters, Hit, Paper
-from rag.text.names import Lexicon, Name, find
+from rag.text.names import Lexicon, Name, find, key
 from rag.text.sentences import split
 from rag.text.size import tokens_in
 from rag.text.tokens import content
@@ -112,8 +112,8 @@ def choose(question: str, search: Search, top: int, filters: Filters) -> Chosen:
 def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) -> tuple[Hit | None, bool]:
     """The paper that is most about ``name`` (by its title, else by mentions), and whether it is the only one.
 
-    None where a name picks out no paper: many mention it ("RLHF") and one of them is there anyway, or it is
-    just a capitalised word that stands in no title.
+    None where a name picks out no paper: many mention it ("RLHF"), none is called so ("RLHF: ...") and one of
+    them is there anyway; or it is just a capitalised word that stands in no title.
     """
     looked_up = search.search(name.text, top=_LOOKED_UP, filters=filters)
     having = {hit.paper.key: hit for hit in [*looked_up, *hits] if _about(name, hit.paper)}
@@ -122,10 +122,10 @@ def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) 
         return None, False
     retrieved = {hit.paper.key for hit in hits}
     among = bool(retrieved & having.keys())
+    if among and len(having) >= _COMMON and key((best.paper.title or "").partition(":")[0]) != name.key:
+        return None, False
     least = 1 if name.strong else _IN_TITLE
-    if among and len(having) >= _COMMON:
-        least = _IN_TITLE
-    elif among and best.paper.key not in retrieved:
+    if among and best.paper.key not in retrieved:
         least = max(least, _CENTRAL)
     return (best if _about(name, best.paper) >= least else None), len(having) == 1
 
