@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import re
 
+import ftfy
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from rag.corpus import clean, latex, markup
@@ -107,6 +108,7 @@ def test_markup_keeps_every_digit(raw: str) -> None:
 
 @given(st.text(max_size=200))
 def test_clean_keeps_every_digit_and_is_stable_to_store(raw: str) -> None:
+    assume(ftfy.fix_encoding(raw) == raw)  # "Î²" is a broken "β": its digit never was one
     cleaned = clean.text(raw)
     assert latex.digits(cleaned) == latex.digits(html.unescape(raw) if "&" in raw else raw)
     cleaned.encode("utf-8")

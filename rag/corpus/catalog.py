@@ -127,7 +127,7 @@ class Catalog:
 
 
 def _odds(guesses: Sequence[Guess], among: int) -> float:
-    """Return the logarithm of the odds that a paper of this pile is in the catalogue at all, at most 20 to 1."""
+    """Return the log odds that a paper of this pile is in the catalogue at all, at most 20 to 1."""
     certain = sum(guess.score >= _CERTAIN and guess.margin >= _CERTAIN_MARGIN for guess in guesses)
     share = min(0.95, (certain + 1) / (_POWER * among + 2))
     return log(share / (1 - share)) if share > 0.05 else log(0.05 / 0.95)
@@ -144,11 +144,10 @@ def _one_to_one(guesses: list[Guess], papers: Sequence[Paper]) -> list[Guess]:
     won = []
     for best, *rest in by_entry.values():
         own = set(identity.near(papers[best.paper].abstract))
-        rivals = [guess for guess in rest if own.isdisjoint(identity.near(papers[guess.paper].abstract))]
-        lead = best.score - rivals[0].score if rivals else best.margin
-        won += [
-            replace(guess, margin=min(guess.margin, lead)) for guess in (best, *rest) if guess not in rivals
-        ]
+        copies = [guess for guess in rest if own & set(identity.near(papers[guess.paper].abstract))]
+        rival = next((guess for guess in rest if guess not in copies), None)
+        lead = best.score - rival.score if rival else best.margin
+        won += [replace(guess, margin=min(guess.margin, lead)) for guess in (best, *copies)]
     return sorted(won, key=lambda guess: guess.paper)
 
 

@@ -26,9 +26,13 @@ _INVISIBLE = re.compile(
     "[\u00ad\u200b\u2060\ufeff\u200e\u200f\u202a-\u202e\u2066-\u2069\ufff9-\ufffb\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
 )
 _MOJIBAKE = re.compile("[ÂÃÎÏâåæçðïãÐÑ][\u0080-\u00bf\u0152-\u02dc\u2013-\u2122]")
-_TAG = re.compile(
-    r"</?(?:jats:|mml:)?(?:p|i|b|u|em|strong|italic|bold|sc|br|span|div|title|sec|list|list-item|ul|ol|li|h[1-6]|"
-    r"inline-formula|tex-math|math|mrow|mi|mo|mn|ext-link|a|tt|code|font|label)(?:\s[^<>]{0,300})?/?>",
+_INLINE_TAG = re.compile(
+    r"</?(?:jats:|mml:)?(?:i|b|u|em|strong|italic|bold|sc|span|a|tt|code|font|ext-link|inline-formula|tex-math|"
+    r"math|mrow|mi|mo|mn)(?:\s[^<>]{0,300})?/?>",
+    re.IGNORECASE,
+)
+_BLOCK_TAG = re.compile(
+    r"</?(?:jats:)?(?:p|br|div|title|sec|list|list-item|ul|ol|li|h[1-6]|label)(?:\s[^<>]{0,300})?/?>",
     re.IGNORECASE,
 )
 _SCRIPT_TAG = re.compile(r"<(?:jats:)?(su[bp])>([^<>]{1,40})</(?:jats:)?\1>", re.IGNORECASE)
@@ -94,12 +98,8 @@ def _untagged(line: str) -> str:
     """Resolve entities, twice where they were escaped twice, and drop the tags of prose; ``x<y`` stays."""
     for _ in range(2):
         line = _SCRIPT_TAG.sub(_scripted, line)
-        line = _TAG.sub(
-            lambda tag: (
-                "" if re.match(r"</?\w*:?(?:i|b|u|em|sc|span|italic|bold|strong|m\w+)\b", tag[0]) else " "
-            ),
-            line,
-        )
+        line = _INLINE_TAG.sub("", line)
+        line = _BLOCK_TAG.sub("\n", line)
         line = _ENTITY.sub(lambda entity: html.unescape(entity[0]), line)
     return _INVISIBLE.sub("", storable(line))
 

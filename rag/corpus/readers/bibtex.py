@@ -47,8 +47,8 @@ def read(stream: Stream) -> Iterator[Draft | Broken]:
             yield _draft(record, block, _inherited(_fields(block, strings), parents), line)
         elif isinstance(block, ParsingFailedBlock):
             record += 1
-            reason = str(block.error).splitlines()[-1].strip() or "cannot be parsed"
-            yield Broken(record, f"is not valid BibTeX: {reason[:200]}", line)
+            reason = " ".join(str(block.error or "").split())
+            yield Broken(record, f"is not valid BibTeX: {reason[:200] or 'cannot be parsed'}", line)
 
 
 def _plain_key(match: re.Match[str]) -> str:

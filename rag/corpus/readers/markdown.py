@@ -34,7 +34,7 @@ def detects(head: Head) -> bool:
 def read(stream: Stream) -> Iterator[Draft | Broken]:
     venue, year, record = "", None, 0
     for line, title, body in _sections(stream):
-        found = heading(title)
+        found = heading(_LINK.sub(r"\1", title))
         if not any(text.strip() for text in body):
             venue, year = found or (venue, year)
             continue
@@ -56,7 +56,7 @@ def _sections(stream: Stream) -> Iterator[tuple[int, str, list[str]]]:
         elif match:
             if title:
                 yield start, title, body
-            start, title, body = number, match[2], []
+            start, title, body = number, re.sub(r"^\d+[.)]\s+", "", match[2]), []
         else:
             body.append(line)
     if title:
@@ -64,9 +64,8 @@ def _sections(stream: Stream) -> Iterator[tuple[int, str, list[str]]]:
 
 
 def _draft(record: int, title: str, body: list[str], group: tuple[str, int | None], line: int) -> Draft:
-    linked = _LINK.fullmatch(title.strip("*_ "))
-    row: dict[str, str] = {"title": re.sub(r"^\d+[.)]\s+", "", linked[1] if linked else title)}
-    if linked:
+    row = {"title": _LINK.sub(r"\1", title)}
+    if linked := _LINK.search(title):
         row["url"] = linked[2]
     name = ""
     prose: list[str] = []
