@@ -6,7 +6,7 @@ with opened(spec) as (pipeline, tools): ...
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
@@ -251,12 +251,6 @@ def recorded_messages(path: Path) -> list[Sequence[str]]:
     return [[str(message.get("content", "")) for message in body.get("messages", [])] for body in bodies]
 
 
-def message_of(folder: Path, prompts: Mapping[str, str]) -> Callable[[str, str], str | None]:
-    """Return a finder of the recorded message that was made from a prompt."""
-
-    def find(name: str, prompt: str) -> str | None:
-        pieces = manifest.fixed_pieces(prompts[prompt])
-        messages = [m for request in recorded_messages(folder / name) for m in request]
-        return max(messages, key=lambda m: sum(piece in m for piece in pieces), default=None)
-
-    return find
+def messages_in(folder: Path) -> Callable[[str], list[str]]:
+    """Return a reader of the messages that a recording sent."""
+    return lambda name: [message for request in recorded_messages(folder / name) for message in request]

@@ -102,15 +102,7 @@ def stale(plan: Plan) -> tuple[list[Stale], str]:
     found = preflight.check(folder, kept, now)
     if not found:
         return [], ""
-    return found, preflight.screen(found, kept, now, plan.suite.name, _finder(folder, kept, found))
-
-
-def _finder(
-    folder: Path, kept: manifest.Manifest, found: Sequence[Stale]
-) -> Callable[[str, str], str | None] | None:
-    if not any(one.why.startswith("prompt ") for one in found):
-        return None
-    return wiring_evals.message_of(folder, {text["name"]: text["text"] for text in kept.prompts.values()})
+    return found, preflight.screen(found, kept, now, plan.suite.name, wiring_evals.messages_in(folder))
 
 
 def carried_out(

@@ -105,12 +105,12 @@ def screen(
     manifest: Manifest,
     now: Now,
     suite: str,
-    message_of: Callable[[str, str], str | None] | None = None,
+    messages_in: Callable[[str], Sequence[str]] | None = None,
 ) -> str:
     """Lay out what is wrong, what it takes to put right, and the command, on one screen.
 
     Args:
-        message_of: the recorded message (cassette, prompt) that was made from a prompt, for the diff.
+        messages_in: the messages that a cassette sent, for the diff.
     """
     counts = Counter(stale.why for stale in found)
     lines = [f"The recordings of suite {suite!r} are stale."]
@@ -118,7 +118,7 @@ def screen(
         f"  {_reason(why, manifest, now, found)}: {_answers(number)}"
         for why, number in sorted(counts.items())
     ]
-    lines += _diff(found, manifest, now, message_of)
+    lines += _diff(found, manifest, now, messages_in)
     if names := again(found):
         lines += ["", f"To record again: {_answers(len(names))}{_price(names, manifest)}"]
         only = "missing" if set(counts) <= {"missing"} else "changed"
@@ -174,7 +174,7 @@ def _diff(
     found: Sequence[Stale],
     manifest: Manifest,
     now: Now,
-    message_of: Callable[[str, str], str | None] | None,
+    messages_in: Callable[[str], Sequence[str]] | None,
 ) -> list[str]:
     """Show the first changed prompt as a diff of one message that was really sent."""
     for stale in found:
@@ -183,7 +183,7 @@ def _diff(
             continue
         old = manifest.prompts.get(stale.entry.prompts[name], {}).get("text", "")
         new = now.prompts.get(name, "")
-        before, after = filled(old, new, message_of(stale.name, name) if message_of else None)
+        before, after = filled(old, new, messages_in(stale.name) if messages_in else ())
         diff = difflib.unified_diff(
             before.split("\n"), after.split("\n"), stale.name, f"prompts/{name}.md", "", "", 2, ""
         )

@@ -1,27 +1,28 @@
 """What a recorded message would be now that its prompt has changed: values out of the old, into the new.
 
->>> filled("## user\\nAsk: $q", "## user\\nPlease ask: $q", "Ask: why?")
+>>> filled("## user\\nAsk: $q", "## user\\nPlease ask: $q", ["Ask: why?"])
 ('Ask: why?', 'Please ask: why?')
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 PLACE = re.compile(r"\$(\$|\{?([A-Za-z_]\w*)\}?)")
 
 
-def filled(old: str, new: str, message: str | None) -> tuple[str, str]:
-    """Return the recorded message and what it would be now: the old template's values put into the new one.
+def filled(old: str, new: str, messages: Sequence[str]) -> tuple[str, str]:
+    """Return a recorded message and what it would be now: the old template's values put into the new one.
 
-    Without a message, or if it was not made from the old template, the templates themselves.
+    If no message was made from the old template, the templates themselves.
     """
     olds, news = _sections(old), _sections(new)
     for role, text in olds.items():
-        found = re.fullmatch(_pattern(text), message or "", re.DOTALL)
-        if found and message and news.get(role, text) != text:
-            return message, _substituted(news[role], found.groupdict())
+        for message in messages if news.get(role, text) != text else ():
+            found = re.fullmatch(_pattern(text), message, re.DOTALL)
+            if found:
+                return message, _substituted(news[role], found.groupdict())
     return old, new
 
 

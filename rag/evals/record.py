@@ -9,7 +9,7 @@ missing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -65,7 +65,7 @@ class Done:
     error: str | None = None
 
 
-def record(todo: Sequence[tuple[Case, int]], pipeline: Pipeline, book: Book) -> Iterator[Done]:
+def record(todo: Sequence[tuple[Case, int]], pipeline: Pipeline, book: Book) -> Generator[Done]:
     """Record, one after another.
 
     Raises:
