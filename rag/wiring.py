@@ -54,12 +54,20 @@ def embedder(settings: Settings) -> Embedder:
         raise UsageError("The embedder 'http' needs a model.", "Set embed_model, for example in rag.toml.")
     base_url = settings.embed_base_url or settings.base_url
     key = settings.embed_api_key or settings.api_key
-    return HttpEmbedder(settings.embed_model, base_url, key, timeout=settings.timeout)
+    return HttpEmbedder(
+        settings.embed_model, base_url, key, timeout=settings.timeout, max_retries=settings.retries
+    )
 
 
 @contextmanager
-def open_library(settings: Settings, note: Note, made_for: Embedder | None = None) -> Iterator[Library]:
-    """Open the index the settings mean, after building it if it is the bundled sample's."""
+def open_library(
+    settings: Settings, note: Note, made_for: Embedder | None = None, *, bar: bool = True
+) -> Iterator[Library]:
+    """Open the index the settings mean, after building it if it is the bundled sample's.
+
+    Args:
+        bar: whether a bar may be drawn on stderr; not where something else is on the screen.
+    """
     from rag.index.library import Library
 
     place = places.reading(settings)
@@ -69,7 +77,7 @@ def open_library(settings: Settings, note: Note, made_for: Embedder | None = Non
     except IndexMissing:
         if place.kind != "sample":
             raise
-        build_sample(settings, places.prepared(place), note)
+        build_sample(settings, places.prepared(place), note, bar=bar)
         library = Library(place.folder, wanted)
     with library:
         yield library
@@ -86,7 +94,7 @@ def known(library: Library, key: str) -> Paper:
 
 
 @contextmanager
-def open_pile(settings: Settings, note: Note) -> Iterator[Pile]:
+def open_pile(settings: Settings, note: Note, *, bar: bool = True) -> Iterator[Pile]:
     """Open the index with everything that is needed to search it."""
     from rag.adapters.chroma_store import ChromaStore
     from rag.adapters.keyword import Bm25Index
@@ -96,7 +104,7 @@ def open_pile(settings: Settings, note: Note) -> Iterator[Pile]:
 
     made_for = embedder(settings)
     with (
-        open_library(settings, note, made_for) as library,
+        open_library(settings, note, made_for, bar=bar) as library,
         closing(LiveVectors(library, ChromaStore.in_folder)) as vectors,
     ):
         keywords = LiveKeywords(library, Bm25Index)
@@ -199,6 +207,7 @@ def openai_chat(settings: Settings, note: Note) -> OpenAIChat:
             base_url=settings.base_url,
             api_key=settings.api_key,
             timeout=settings.timeout,
+            max_retries=settings.retries,
             context_window=settings.context_window,
             capabilities=settings.data_dir / "servers.json",
             key_name=_key_name(settings),
@@ -250,12 +259,12 @@ def ingest(
     )
 
 
-def build_sample(settings: Settings, folder: Path, note: Note) -> None:
+def build_sample(settings: Settings, folder: Path, note: Note, *, bar: bool = True) -> None:
     """Make the index of the bundled papers."""
     from rag import corpus
 
     note("No index yet: building one of the 38 bundled papers (your own: rag ingest PATH) ...")
-    _sync(settings, folder, [places.SAMPLE], note, read=corpus.read, label="Building")
+    _sync(settings, folder, [places.SAMPLE], note, read=corpus.read, label="Building", bar=bar)
 
 
 def remove(settings: Settings, keys: Sequence[str], note: Note) -> SyncReport:
@@ -317,10 +326,11 @@ def _sync(
     read: Read,
     label: str,
     prune: bool = False,
+    bar: bool = True,
 ) -> SyncReport:
     from rag.index.sync import sync
 
-    with _progress(label, note) as told:
+    with _progress(label, note, bar=bar) as told:
         return sync(
             folder,
             files,
@@ -356,10 +366,12 @@ def _waiting(note: Note) -> Callable[[object], None]:
     return lambda holder: note(f"Waiting: the index is being written by {holder}.")
 
 
-def _progress(label: str, note: Note) -> AbstractContextManager[Callable[[int, int], None]]:
+def _progress(
+    label: str, note: Note, *, bar: bool = True
+) -> AbstractContextManager[Callable[[int, int], None]]:
     from rag.render import progress
 
-    return progress.bar(label) if sys.stderr.isatty() else progress.log(label, note)
+    return progress.bar(label) if bar and sys.stderr.isatty() else progress.log(label, note)
 
 
 def consistency(settings: Settings, folder: Path) -> str:
