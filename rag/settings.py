@@ -57,6 +57,7 @@ class Settings:
     max_tokens: int = 700
     context_window: int | None = None
     timeout: float = 120.0
+    retries: int = 4
     max_cost: float | None = None
     depth: Literal["quick", "normal", "deep"] = "normal"
     verify: Literal["lexical", "model", "off"] = "lexical"
@@ -238,6 +239,7 @@ _KINDS: Mapping[str, Callable[[object], object]] = MappingProxyType(
         "max_tokens": values.number(16, 100_000, int),
         "context_window": values.number(512, 10_000_000, int),
         "timeout": values.number(0.1, 3600, float),
+        "retries": values.number(0, 100, int),
         "max_cost": values.number(0, 1_000_000, float),
         "depth": values.choice("quick", "normal", "deep"),
         "verify": values.choice("lexical", "model", "off"),
