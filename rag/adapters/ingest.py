@@ -30,6 +30,8 @@ from llama_index.core.vector_stores.utils import node_to_metadata_dict
 from llama_index.vector_stores.chroma import ChromaVectorStore
 from pydantic import PrivateAttr
 
+from rag.adapters.llama_index import node_metadata
+
 if TYPE_CHECKING:
     from rag.adapters.chroma_store import ChromaStore
     from rag.index.parts import Item, VectorCache
@@ -136,7 +138,7 @@ class _Upserting(ChromaVectorStore):
 
 
 def _document(paper: Paper) -> Document:
-    return Document(id_=paper.key, text=paper.abstract, metadata=_metadata(paper))
+    return Document(id_=paper.key, text=paper.abstract, metadata=node_metadata(paper))
 
 
 def _node(document: BaseNode, item: Item) -> TextNode:
@@ -156,16 +158,3 @@ def _node(document: BaseNode, item: Item) -> TextNode:
         text_template="{metadata_str}" + glue + "{content}",
         relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=paper.key)},
     )
-
-
-def _metadata(paper: Paper) -> dict[str, str | int]:
-    """Flat and without nulls, which Chroma drops in silence."""
-    fields = {
-        "key": paper.key,
-        "title": paper.title,
-        "authors": "; ".join(paper.authors),
-        "venue": paper.venue,
-        "year": paper.year,
-        "url": paper.url,
-    }
-    return {name: value for name, value in fields.items() if value not in (None, "")}
