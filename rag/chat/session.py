@@ -18,7 +18,7 @@ import filelock
 from rag.chat import database, entries
 from rag.chat.entries import About, Dials, Entry, Status
 from rag.errors import UsageError
-from rag.records import Answer, Paper, Reference, Sentence
+from rag.records import Answer, Paper, Reference, Sentence, Usage
 
 _LOCKS = "sessions.locks"
 
@@ -113,9 +113,9 @@ class Session:
                 (status, entries.dump_about(about), turn),
             )
 
-    def undo(self, turn: int) -> None:
-        """Take a turn out of the conversation; its papers keep their numbers."""
-        self._change("UPDATE turns SET undone = 1 WHERE id = ?", (turn,))
+    def undo(self, turn: int, *, undone: bool = True) -> None:
+        """Take a turn out of the conversation, or put it back; its papers keep their numbers."""
+        self._change("UPDATE turns SET undone = ? WHERE id = ?", (int(undone), turn))
 
     def papers(self) -> dict[int, Paper]:
         """The papers shown so far by number, as they were then."""
@@ -132,6 +132,23 @@ class Session:
         papers = self.papers()
         for number, row in list(enumerate(rows, 1))[-last if last else 0 :]:
             yield self._entry(number, row, papers)
+
+    def spent(self) -> tuple[Usage, int]:
+        """Tokens and cost of all turns, undone ones too, and how many a model answered.
+
+        The cost is None when that of any turn is unknown.
+        """
+        prompt = completion = count = 0
+        cost: float | None = 0.0
+        for (text,) in self._select("SELECT about FROM turns WHERE session = ?", (self.id,)):
+            answer = json.loads(text)["answer"]
+            usage = Usage(**answer.get("usage", {}))
+            if usage.prompt_tokens:
+                count += 1
+                prompt, completion = prompt + usage.prompt_tokens, completion + usage.completion_tokens
+                known = cost is not None and usage.cost_usd is not None
+                cost = (cost or 0.0) + (usage.cost_usd or 0.0) if known else None
+        return Usage(prompt, completion, cost), count
 
     def _entry(self, number: int, row: tuple[Any, ...], papers: dict[int, Paper]) -> Entry:
         id_, question, meant, status, about_text, started = row

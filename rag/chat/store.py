@@ -27,6 +27,7 @@ from rag.chat import database, entries
 from rag.chat.entries import Dials, Entry
 from rag.chat.session import Session
 from rag.errors import UsageError
+from rag.records import Paper
 from rag.text.normalise import plain
 from rag.text.tokens import STOP
 
@@ -52,6 +53,15 @@ class Found:
 
     session: str
     entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """A stored session, for reading: its turns, and its papers by number."""
+
+    name: str
+    entries: list[Entry]
+    papers: dict[int, Paper]
 
 
 class Store:
@@ -121,10 +131,10 @@ class Store:
         """
         return Session(self._db, self._folder, session)
 
-    def read(self, session: int) -> tuple[Dials, list[Entry]]:
+    def read(self, session: int) -> Kept:
         """Return what is stored of a session, without opening it."""
         reader = Session(self._db, self._folder, session, locked=False)
-        return reader.dials, list(reader.entries())
+        return Kept(reader.name, list(reader.entries()), reader.papers())
 
     def delete(self, session: int) -> None:
         """Delete a session with everything in it.
@@ -140,7 +150,7 @@ class Store:
         """Yield the turns that have all the words, in question or answer; case and accents do not count."""
         wanted = plain(words).casefold().split()
         for row in self.rows() if wanted else ():
-            for entry in self.read(row.id)[1]:
+            for entry in self.read(row.id).entries:
                 text = plain(_text(entry)).casefold()
                 if all(word in text for word in wanted):
                     yield Found(row.name, entry)

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rag import __version__
-from rag.cli import ask, doctor, index, ingest, papers, search
+from rag.cli import ask, chat, doctor, index, ingest, papers, search, sessions
 from rag.cli.guard import Guarded
 from rag.cli.options import Index, State
 
@@ -25,9 +25,11 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(ask.ask)
+app.command()(chat.chat)
 app.command()(search.search)
 app.command()(ingest.ingest)
 app.add_typer(papers.app, name="papers")
+app.add_typer(sessions.app, name="sessions")
 app.add_typer(index.app, name="index")
 app.command()(doctor.doctor)
 
@@ -64,6 +66,7 @@ def root(
 
     \b
     rag ask "How does ReVISE verify its own reasoning?"
+    rag chat
     rag search "model editing" --year 2025
     rag ingest ~/papers
     rag papers list

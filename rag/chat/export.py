@@ -1,0 +1,113 @@
+"""A conversation as a file: Markdown for people, JSON for programs, BibTeX of what was cited."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from rag.chat.entries import Entry
+from rag.errors import UsageError
+from rag.records import Answer, Paper, Reference
+from rag.render import contract, markdown
+from rag.render.bibtex import entries as bibtex
+
+FORMATS = ("md", "json", "bib")
+
+
+def export(kind: str, name: str, entries: Sequence[Entry], papers: Mapping[int, Paper]) -> str:
+    """Return the conversation called ``name`` as ``kind`` ("md", "json" or "bib")."""
+    if kind == "json":
+        return contract.dumps(as_json(name, entries, papers)) + "\n"
+    if kind == "bib":
+        return bibtex(cited(entries, papers))
+    return as_markdown(name, entries, papers)
+
+
+def cited(entries: Iterable[Entry], papers: Mapping[int, Paper]) -> list[Paper]:
+    """The papers that answers rest on, by number; those merely named as nearest are none of them."""
+    refs = {r.ref for entry in entries if entry.answer for r in entry.answer.references}
+    return [papers[ref] for ref in sorted(refs) if ref in papers]
+
+
+def as_json(name: str, entries: Iterable[Entry], papers: Mapping[int, Paper]) -> contract.Json:
+    """The session with every turn; an answer has the form of ``rag ask --json``, numbers of the session."""
+    return {
+        "session": name,
+        "turns": [_turn(entry) for entry in entries],
+        "papers": [{"ref": ref, **contract.paper(paper)} for ref, paper in sorted(papers.items())],
+    }
+
+
+def _turn(entry: Entry) -> contract.Json:
+    return {
+        "number": entry.number,
+        "asked": time.strftime("%Y-%m-%dT%H:%M:%S", time.localtime(entry.started)),
+        "question": entry.question,
+        "understood_as": entry.meant,
+        "resolved": entry.note or None,
+        "status": "stopped" if entry.status == "writing" else entry.status,
+        "error": entry.error or None,
+        "answer": contract.answer(entry.answer) if entry.answer else None,
+    }
+
+
+def as_markdown(name: str, entries: Iterable[Entry], papers: Mapping[int, Paper]) -> str:
+    """Questions as headings, answers with [n], one list of references at the end."""
+    parts = [f"# {markdown.escaped(name)}"]
+    for entry in entries:
+        parts.append(f"## {markdown.escaped(entry.question)}")
+        if entry.meant != entry.question:
+            parts.append(f"*Understood as: {markdown.escaped(entry.meant)}*")
+        parts += _answer(entry)
+    shown = [Reference(ref, paper) for ref, paper in sorted(papers.items())]
+    if shown:
+        parts += ["## References", markdown.numbered(shown)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _answer(entry: Entry) -> list[str]:
+    parts = []
+    if entry.answer is not None:
+        parts.append(_said(entry.answer))
+    if entry.status in ("stopped", "writing"):
+        parts.append("*(stopped here)*")
+    if entry.status == "failed":
+        parts.append(f"*(failed: {markdown.escaped(entry.error)})*")
+    return parts
+
+
+def _said(answer: Answer) -> str:
+    if answer.status == "abstained":
+        nearest = ", ".join(f"\\[{reference.ref}\\]" for reference in answer.nearest)
+        reason = markdown.escaped(answer.reason or "")
+        return f"**Not answered from these papers.** {reason}" + (f" Nearest: {nearest}." if nearest else "")
+    return " ".join(markdown.sentence(sentence, answer.mode) for sentence in answer.sentences)
+
+
+def write(file: Path, text: str) -> None:
+    """Write ``file`` whole or not at all.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    beside = file.with_name(f".{file.name}.{os.getpid()}.part")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        os.replace(beside, file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(f"{file} cannot be written: {error.strerror}.", "Name another file.") from None
+
+
+def kind_of(file: Path) -> str:
+    """The format that the ending of a file name asks for.
+
+    Raises:
+        UsageError: another ending.
+    """
+    kind = {"": "md", ".markdown": "md", ".bibtex": "bib"}.get(file.suffix, file.suffix.removeprefix("."))
+    if kind not in FORMATS:
+        raise UsageError(f"{file.name} has an ending that is not known.", "Known: .md, .json and .bib.")
+    return kind
