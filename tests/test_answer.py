@@ -104,6 +104,8 @@ def test_unsupported_sentences_are_kept_when_asked_for() -> None:
     result = ask(ScriptedModel([reply(wrong, VERIFY)]), Options(keep_unsupported=True))
     assert [s.verdict for s in result.sentences] == ["unsupported", "verbatim"]
     assert len(result.removed) == 1
+    nothing_else = ask(ScriptedModel([reply(wrong)]), Options(keep_unsupported=True))
+    assert (nothing_else.status, nothing_else.sentences) == ("abstained", ())
 
 
 def test_invalid_numbers_never_become_references() -> None:
@@ -121,6 +123,7 @@ def test_nothing_left_means_abstaining_with_the_nearest() -> None:
     assert len(result.removed) == 1
     assert result.reason
     assert {r.paper.key for r in result.nearest} <= {"prefill", "revise"}
+    assert result.removed[0].citations == ()
     assert result.usage.prompt_tokens == 100
 
 

@@ -103,6 +103,7 @@ def test_a_plan_tells_papers_and_price_and_asks_nobody() -> None:
 def test_a_plan_for_a_question_that_needs_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     pile = pile_of(*METHODS)
     assert plan("How many papers are there?", pile, writer(ScriptedModel([]))).usage.cost_usd == 0.0
+    assert "matches" in (plan("Zebras?", pile, writer(ScriptedModel([]))).decision.reason or "")
     monkeypatch.setattr(planning, "decide", lambda question, hits, **_: Decision(False, 0.1, "Not stated."))
     refused = plan("What edits models in hours?", pile, writer(ScriptedModel([])))
     assert (refused.papers, refused.decision.reason) == ((), "Not stated.")

@@ -31,6 +31,7 @@ from rag.records import Answer, Filters, Hit, Reference, Sentence, Timings
 __all__ = ["Interrupted", "Options", "Pile", "Writer", "answer"]
 
 _NEAREST = 3
+NOTHING_FOUND = Decision(False, 0.0, "No paper of the pile matches the question and the filters.")
 
 
 class Interrupted(KeyboardInterrupt):
@@ -75,9 +76,7 @@ def answer(
     if counted:
         return story.counted(counted)
     if not chosen or not chosen.hits:
-        return story.abstained(
-            Decision(False, 0.0, "No paper of the pile matches the question and the filters.")
-        )
+        return story.abstained(NOTHING_FOUND)
     return story.written(chosen, writer) if writer else story.extracted(chosen)
 
 
@@ -194,12 +193,13 @@ class _Story:
         self.seconds["verify_s"] = self.seconds.get("verify_s", 0.0) + work.verify_s
         self.seconds["generate_s"] -= work.verify_s
         ending = self._blank() if decision.answer else self.abstained(decision)
+        cited = numbering if decision.answer else Numbering({})
         return replace(
             ending,
             sentences=tuple(sentences) if decision.answer else (),
-            references=numbering.references() if decision.answer else (),
+            references=cited.references(),
             reason=decision.reason,
-            removed=numbering.within(work.removed),
+            removed=cited.within(work.removed),
             read=len(work.packed.papers),
             usage=meter.usage,
             prompt=work.prompt,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from rag.chain.abstain import Decision, decide
+from rag.chain.answer import NOTHING_FOUND
 from rag.chain.evidence import choose
 from rag.chain.meter import cost, expected
 from rag.chain.pile import count
@@ -46,7 +47,9 @@ def plan(
     if count(question, pile.store, filters):
         return Plan((), nothing, Decision(True, 1.0, "The records answer this; no model is asked."))
     chosen = choose(question, pile.retriever, options.papers, filters)
-    decision = decide(question, chosen.hits, similarity=pile.similarity, idf=pile.idf)
+    decision = NOTHING_FOUND
+    if chosen.hits:
+        decision = decide(question, chosen.hits, similarity=pile.similarity, idf=pile.idf)
     if not decision.answer:
         return Plan((), nothing, decision)
     packed = packed_for(question, chosen, writer, options)
