@@ -1,0 +1,212 @@
+"""Runs: rows, errors, processes, suites, result files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+from chain_fakes import pile_of
+from evals_fakes import PAPERS, UNANSWERABLE
+
+from rag import wiring_evals
+from rag.chain.setup import Options
+from rag.errors import TapeError, UsageError
+from rag.evals import results, run, suites
+from rag.evals.cases import Case, parse
+from rag.evals.pipeline import Pipeline
+from rag.evals.rows import Row, Tools, ask
+from rag.evals.suites import Suite
+
+
+def case(name: str, question: str = "How much does Gatekeeper raise accuracy on GSM-Long?") -> Case:
+    record = {
+        "id": name,
+        "question": question,
+        "kind": "named",
+        "split": "tune",
+        "answerable": True,
+        "papers": ["lee2025gate"],
+        "facts": [{"text": "7.4 %", "number": {"value": 7.4, "unit": "%", "tolerance": 0.05}}],
+    }
+    return parse(record)
+
+
+@contextmanager
+def opened(broken: str = "") -> Iterator[tuple[Pipeline, Tools]]:
+    """An extractive pipeline over three papers; the case named ``broken`` meets a bug."""
+
+    def shown(_: object) -> str:
+        return ""
+
+    def tape(one: Case, sample: int) -> object:
+        del sample
+        if one.id == broken:
+            raise ZeroDivisionError("a bug")
+        if one.id == "unrecorded":
+            raise TapeError("not on the tape")
+        return contextmanager(lambda: iter([None]))()
+
+    made = Pipeline(pile_of(*PAPERS.values()), Options(), PAPERS, tape=tape)  # type: ignore[arg-type]
+    yield made, replace(wiring_evals.tools(), shown=shown)
+
+
+def test_a_question_becomes_a_scored_row() -> None:
+    (row,) = run.run([(case("gain"), 1)], opened)
+    assert row.error is None
+    assert (row.scores["right"], row.scores["mrr@10"], row.scores["quote_validity"]) == (1.0, 1.0, 1.0)
+    assert row.gold["facts"] == [{"text": "7.4 %", "vital": True, "stated": True}]
+    assert row.retrieved[0]["key"] == "lee2025gate"
+
+
+def test_a_bug_in_one_question_is_its_row_and_costs_no_other() -> None:
+    tasks = [(case("one"), 1), (case("bad"), 1), (case("unrecorded"), 1), (case("two"), 1)]
+    rows = run.run(tasks, partial(opened, "bad"))
+    assert [row.error and row.error["type"] for row in rows] == [None, "ZeroDivisionError", "TapeError", None]
+    assert rows[1].scores == {}
+    assert results.summary(rows, 100)["right"].n == 2
+    assert results.summary(rows, 100)["right"].total == 4
+
+
+def test_two_processes_give_the_rows_of_one_in_the_same_order() -> None:
+    tasks = [(case(f"q{i}"), 1) for i in range(6)]
+    seen: list[str] = []
+    here, there = (
+        run.run(tasks, opened),
+        run.run(tasks, opened, jobs=2, on_row=lambda row: seen.append(row.case)),
+    )
+    assert [row.case for row in there] == [row.case for row in here] == seen
+    timed = {"latency_s"}
+    for a, b in zip(here, there, strict=True):
+        assert {k: v for k, v in a.scores.items() if k not in timed} == {
+            k: v for k, v in b.scores.items() if k not in timed
+        }
+
+
+def test_a_follow_up_is_searched_as_it_is_meant() -> None:
+    turn = {"question": "What is Gatekeeper?", "answer": "It filters passages.", "papers": ["lee2025gate"]}
+    record = {
+        "id": "then",
+        "question": "How much does it raise accuracy?",
+        "kind": "followup",
+        "split": "tune",
+        "answerable": True,
+        "papers": ["lee2025gate"],
+        "history": [turn],
+    }
+    with opened() as (pipeline, tools):
+        row = ask(parse(record), 1, pipeline, tools)
+    assert row.answer is not None
+    assert "Gatekeeper" in row.answer["question"]
+    assert row.gold["history"] == [turn | {"papers": ("lee2025gate",)}]
+
+
+def test_unanswerable_and_pile_questions_have_no_retrieval_scores() -> None:
+    with opened() as (pipeline, tools):
+        row = ask(UNANSWERABLE, 1, pipeline, tools)
+    assert "mrr@10" not in row.scores
+    assert {"right", "false_answer"} <= set(row.scores)
+
+
+def test_results_survive_their_file(tmp_path: Path) -> None:
+    rows = tuple(run.run([(case("gain"), 1), (case("bad"), 1)], partial(opened, "bad")))
+    made = results.Result(
+        "s", rows, created="2025-01-01", dials={"top": 8}, digests={"gold": "g"}, versions={"a": "1"}
+    )
+    made.save(tmp_path / "out" / "r.json")
+    again = results.load(tmp_path / "out" / "r.json")
+    assert again.rows[0].scores == rows[0].scores
+    assert again.errors[0].error == rows[1].error
+    assert (again.dials, again.versions, again.suite) == (made.dials, made.versions, "s")
+    written = json.loads((tmp_path / "out" / "r.json").read_text("utf-8"))
+    assert written["errors"] == 1
+    assert written["summary"]["right"]["n"] == 1
+
+
+def test_what_is_not_a_result_is_a_user_error(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="no result"):
+        results.load(tmp_path / "absent.json")
+    (tmp_path / "x.json").write_text('{"format": 99}', "utf-8")
+    with pytest.raises(UsageError, match="format 99"):
+        results.load(tmp_path / "x.json")
+
+
+def test_samples_of_a_case_count_as_one() -> None:
+    def row(sample: int, right: float) -> Row:
+        return Row("q", sample, "", "fact", (), "test", "p", True, scores={"right": right})
+
+    assert results.values([row(1, 1.0), row(2, 0.0), row(3, 0.0)], "right") == {"q": pytest.approx(1 / 3)}
+
+
+def test_coverage_counts_those_that_were_declined() -> None:
+    def row(name: str, right: float, status: str, confidence: float) -> Row:
+        answer = {"status": status, "confidence": confidence}
+        return Row(name, 1, "", "fact", (), "test", name, True, scores={"right": right}, answer=answer)
+
+    rows = [
+        row("a", 1, "answered", 0.9),
+        row("b", 0, "answered", 0.5),
+        row("c", 0, "abstained", 0.1),
+        row("d", 1, "abstained", 0.1),
+    ]
+    found = results.abstention(rows)
+    assert found["coverage"] == 0.5
+    assert found["coverage_at_5%_risk"] == 0.25
+    assert found["curve"] == [[0.9, 0.25, 0.0], [0.5, 0.5, 0.5]]
+
+
+class TestSuites:
+    def write(self, folder: Path, text: str) -> Path:
+        file = folder / "mine.toml"
+        file.write_text(text, "utf-8")
+        return file
+
+    def test_the_suites_of_the_repository_are_read(self) -> None:
+        folder = Path(__file__).parents[1] / "eval" / "suites"
+        for file in folder.glob("*.toml"):
+            assert suites.load(file.stem, folder).name == file.stem
+
+    @pytest.mark.parametrize(
+        ("text", "words"),
+        [
+            ("gould = []", "unknown field 'gould', the nearest known one is 'gold'"),
+            (
+                "[gate]\nmetrics = ['recal@5']",
+                "unknown metric 'recal@5', the nearest known one is 'recall@5'",
+            ),
+            ("[select]\nkind = ['fact']", "unknown selector 'kind'"),
+            ("gold = 'x'", "gold is not a list"),
+            ("repeat_every = -1", "not a whole number"),
+            ("[gate]\nalpha = 2.0", "alpha is not between"),
+            ("name = ", "Invalid"),
+        ],
+    )
+    def test_faults_are_named(self, tmp_path: Path, text: str, words: str) -> None:
+        with pytest.raises(UsageError, match=r"mine\.toml") as caught:
+            suites.load(str(self.write(tmp_path, text)), tmp_path)
+        assert words in str(caught.value)
+
+    def test_an_unknown_suite_names_the_known_ones(self, tmp_path: Path) -> None:
+        self.write(tmp_path, "")
+        with pytest.raises(UsageError, match="mine"):
+            suites.load("yours", tmp_path)
+
+    def test_selection_thins_each_kind_and_only_narrows(self, tmp_path: Path) -> None:
+        cases = [case(f"q{i}") for i in range(9)] + [replace(case("far"), kind="far")]
+        thin = Suite("s", tmp_path, (), select={"every": 4})
+        assert [one.id for one in suites.chosen(thin, cases)] == ["q0", "q4", "q8", "far"]
+        assert [one.id for one in suites.chosen(thin, cases, only=["q4"])] == ["q4"]
+        assert [one.id for one in suites.chosen(thin, cases, tags=["far"])] == ["far"]
+        with pytest.raises(UsageError, match="is left"):
+            suites.chosen(thin, cases, only=["nothing"])
+
+    def test_every_third_question_is_asked_three_times(self, tmp_path: Path) -> None:
+        cases = [case(f"q{i}") for i in range(4)]
+        tasks = suites.samples(Suite("s", tmp_path, (), repeat_every=3), cases)
+        assert [(one.id, n) for one, n in tasks] == [
+            ("q0", 1), ("q0", 2), ("q0", 3), ("q1", 1), ("q2", 1), ("q3", 1), ("q3", 2), ("q3", 3),
+        ]  # fmt: skip
