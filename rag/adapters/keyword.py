@@ -94,10 +94,15 @@ class Terms:
 
 
 def _compounds(text: str) -> list[str]:
-    """Compounds with a digit or an inner capital, in one word: ``Self-RAG`` gives ``selfrag``."""
-    found = _COMPOUND.findall(text)
-    named = (each for each in found if any(c.isdigit() for c in each) or any(c.isupper() for c in each[1:]))
-    return [re.sub(r"\W", "", fold(each)) for each in named if not each.replace(".", "").isdigit()]
+    """Compounds that look like names, in one word: ``Self-RAG`` gives ``selfrag``, ``k-means`` ``kmeans``."""
+    return [re.sub(r"\W", "", fold(each)) for each in _COMPOUND.findall(text) if _is_name(each)]
+
+
+def _is_name(compound: str) -> bool:
+    """Whether it has a digit, an inner capital, or a single letter in front; a plain number is none."""
+    if compound.replace(".", "").isdigit():
+        return False
+    return not compound[1].isalnum() or any(c.isdigit() or c.isupper() for c in compound[1:])
 
 
 def build(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
