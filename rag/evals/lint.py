@@ -56,6 +56,7 @@ def _one(case: Case, papers: Mapping[str, Paper], prompts: Mapping[str, str]) ->
 
     if case.question.startswith(DRAFT):
         yield finding("draft", "a proposed case that nobody has edited")
+        return
     named = [
         *case.papers,
         *(q.key for q in case.evidence),
