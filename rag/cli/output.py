@@ -36,6 +36,11 @@ class Answering:
         self._flow = wiring.terminal_flow() if live else None
         self._began = False
 
+    def waiting(self, model: str | None) -> None:
+        """Say to whoever looks on that a model may take its time."""
+        if self._flow is not None and sys.stderr.isatty():
+            note(f"Asking {model or 'the model'} ...")
+
     def sentence(self, one: Sentence) -> None:
         """Take a sentence that passed."""
         if self._flow is not None:
