@@ -21,7 +21,7 @@ from rag.errors import RagError
 from rag.ports import PaperStore
 from rag.records import Answer, Mode, Sentence
 from rag.render import layout, safe
-from rag.render.layout import Line, Piece
+from rag.render.layout import Line
 
 Browse = Callable[[str], bool]
 Library = Callable[[], AbstractContextManager[PaperStore]]
@@ -85,6 +85,7 @@ class Desk:
     def resume(self, session: int) -> None:
         """Go on with a stored conversation: show how it ended, and what became of its papers."""
         self._acts.resume(session, _RESUMED)
+        self.face.text("\n")
 
     def _show(self, found: Answer, known: frozenset[int]) -> None:
         self.face.paragraph()
@@ -121,8 +122,7 @@ class Shown:
     def understood(self, rewrite: Rewrite) -> None:
         """Say dimly how the question was understood."""
         how = f"  ({safe.line(told(rewrite))})" if rewrite.resolved else ""
-        text = f"Understood as: {safe.line(rewrite.question)}{how}"
-        self._face.lines([Line((Piece(text, "dim"),), hang=2)])
+        self._face.aside(f"Understood as: {safe.line(rewrite.question)}{how}")
 
     def sentence(self, one: Sentence, mode: Mode) -> None:
         self._face.sentence(one, mode)

@@ -57,8 +57,9 @@ class Pipe:
         self._out.flush()
 
     def sentence(self, one: Sentence, mode: Mode) -> None:
+        text = "".join(piece.text for piece in layout.sentence(one, mode)).rstrip()
+        self._out.write(f" {text}" if self._open else text)
         self._open = True
-        self._out.write("".join(piece.text for piece in layout.sentence(one, mode)))
         self._out.flush()
 
     def paragraph(self) -> None:

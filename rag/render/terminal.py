@@ -111,8 +111,15 @@ def table(console: Console, papers: Sequence[Paper]) -> None:
 def _rows(console: Console, line: Line, width: int) -> Iterable[Text]:
     text = Text.assemble(*((piece.text, STYLES[piece.style]) for piece in line.pieces))
     text.rstrip()
-    room = max(width - line.indent - line.hang, 16)
-    rows = [text] if line.whole or not text else text.wrap(console, room)
+    rows = [text] if line.whole or not text else _wrapped(console, text, width - line.indent, line.hang)
     for number, row in enumerate(rows):
         row.rstrip()
         yield Text(" " * (line.indent + (line.hang if number else 0))) + row
+
+
+def _wrapped(console: Console, text: Text, width: int, hang: int) -> list[Text]:
+    """Wrap; rows after the first are ``hang`` columns narrower."""
+    first = text.wrap(console, max(width, 16))[0]
+    head, rest = text.divide([len(first.plain)])
+    rest = rest[len(rest.plain) - len(rest.plain.lstrip()) :]
+    return [head, *(rest.wrap(console, max(width - hang, 16)) if rest else ())]
