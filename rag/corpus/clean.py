@@ -16,6 +16,7 @@ import unicodedata
 import ftfy
 
 from rag.corpus import markup
+from rag.text.words import word_set
 
 LIMIT = (
     50_000  # characters; no abstract is longer, and a whole book in one field would stall everything after it
@@ -40,13 +41,11 @@ _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1
 _HYPHENATED = re.compile(r"(?<![\w-])([A-Za-z]{2,})[-\u2010]\s*\n\s*([a-z]{2,})(?![\w]*-)")
 _LINE_HYPHEN = re.compile(r"(?<=\w)[-\u2010][ \t\r]*\n[ \t\r\n]*(?=\w)")
 _PREFIX = re.compile(r"^\s*(?:abstract|summary)\s*(?:[—–:.|]|--+|-(?=\s|[A-Z])|\n)\s*", re.IGNORECASE)
+_PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z. -]*[A-Za-z.]")  # most names, and cleaning costs time
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
-_KEPT_HYPHEN = frozenset(
-    re.findall(
-        r"\S+",
-        """self non multi semi state high low well end real long short large small cross fine pre post co sub
-    meta time data model zero one two three first second full half open near anti inter intra""",
-    )
+_KEPT_HYPHEN = word_set(
+    "self non multi semi state high low well end real long short large small cross fine pre post co sub",
+    "meta time data model zero one two three first second full half open near anti inter intra",
 )
 
 
@@ -64,6 +63,8 @@ def title(raw: str) -> str:
 
 def name(raw: str) -> str:
     """Return a clean personal name."""
+    if _PLAIN_NAME.fullmatch(raw):
+        return " ".join(raw.split())
     return re.sub(r"[{}]", "", _one_line(_readable(raw))).strip(" ,;")
 
 

@@ -40,6 +40,7 @@ class Broken:
     line: int | None = None
 
 
+_DEPTH = 12
 _YEAR = re.compile(r"(?<!\d)(1[6-9]\d\d|20\d\d)(?!\d)")
 _DOI = re.compile(r"\b(10\.\d{4,9}/[^\s\"<>{}]+)")
 _ARXIV = re.compile(
@@ -109,16 +110,18 @@ def _extra(draft: Draft, title: str | None) -> dict[str, object]:
     return kept
 
 
-def plain(value: object) -> object:
-    """Return ``value`` as a JSON value that can be stored: no lone surrogates, no foreign types."""
+def plain(value: object, depth: int = 0) -> object:
+    """Return ``value`` as a JSON value that can be stored: free of surrogates and foreign types."""
+    if depth > _DEPTH:
+        return "..."
     if isinstance(value, str):
         return clean.storable(value)[: clean.LIMIT]
     if isinstance(value, bool | int | float) or value is None:
         return value
     if isinstance(value, Mapping):
-        return {clean.storable(str(name)): plain(item) for name, item in value.items()}
+        return {clean.storable(str(name)): plain(item, depth + 1) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [plain(item, depth + 1) for item in value]
     return clean.storable(str(value))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from rag.corpus.drafts import Draft
 
@@ -27,15 +28,20 @@ FIELDS = tuple(_NAMES)
 
 def guess(names: Iterable[str]) -> dict[str, str]:
     """Return which of ``names`` stands for each of ``FIELDS``; the first alias that is there wins."""
+    return dict(_guess(tuple(names)))
+
+
+@lru_cache(maxsize=256)  # the records of a file mostly have the same names
+def _guess(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
     by_plain: dict[str, str] = {}
     for name in names:
         by_plain.setdefault(re.sub(r"[^a-z]", "", name.casefold()), name)
-    found = {}
+    found = []
     for field_, aliases in _NAMES.items():
         hits = [by_plain[alias] for alias in aliases.split() if alias in by_plain]
         if hits:
-            found[field_] = hits[0]
-    return found
+            found.append((field_, hits[0]))
+    return tuple(found)
 
 
 def draft(

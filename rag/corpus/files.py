@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 from importlib import resources
 from pathlib import Path
 
 from rag.errors import UsageError
+from rag.text.words import word_set
 
 STDIN = Path("-")
 # Content decides what a file is; these are skipped in folders (never when named) to spare a warning for each.
-_FOREIGN = frozenset(
-    re.findall(
-        r"\S+",
-        """.png .jpg .jpeg .gif .svg .webp .ico .bmp .tif .tiff .mp3 .mp4 .mov .avi .wav .py .pyc .ipynb .js
-    .ts .css .c .h .cpp .rs .go .java .class .jar .so .dll .exe .o .a .sh .toml .yaml .yml .ini .cfg
-    .lock .log .sqlite .db .bin .npy .npz .pt .onnx .gguf .safetensors .doc .docx .ppt .pptx .xls
-    .xlsx .odt .tar .tgz .7z .rar .whl .html .htm .sty .cls .bst .aux .bbl""",
-    )
+_FOREIGN = word_set(
+    ".png .jpg .jpeg .gif .svg .webp .ico .bmp .tif .tiff .mp3 .mp4 .mov .avi .wav .py .pyc .ipynb .js",
+    ".ts .css .c .h .cpp .rs .go .java .class .jar .so .dll .exe .o .a .sh .toml .yaml .yml .ini .cfg",
+    ".lock .log .sqlite .db .bin .npy .npz .pt .onnx .gguf .safetensors .doc .docx .ppt .pptx .xls",
+    ".xlsx .odt .tar .tgz .7z .rar .whl .html .htm .sty .cls .bst .aux .bbl",
 )
 
 

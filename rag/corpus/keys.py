@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Container, Sequence
 
 from rag.corpus import systems
+from rag.text.words import word_set
 
 _UNDECOMPOSED = str.maketrans(
     {"ø": "o", "Ø": "O", "ß": "ss", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D", "æ": "ae", "Æ": "AE"}
@@ -28,15 +29,12 @@ _UNDECOMPOSED = str.maketrans(
     }
 )
 _SUFFIX = re.compile(r"(?:jr|sr|ii|iii|iv|phd|md)\.?", re.IGNORECASE)
-_STOP = frozenset(
-    re.findall(
-        r"\w+",
-        """a an the on of in to for with without and or from by at as is are be do does can how what why
-        when where towards toward via using into its their your our we it this that these those not no new
-        novel position has have
-        been between under over about than more most modern recent current existing large language
-        models model learning despite while although paper work which such both also one two may""",
-    )
+_STOP = word_set(
+    "a an the on of in to for with without and or from by at as is are be do does can how what why when",
+    "where towards toward via using into its their your our we it this that these those not no new",
+    "novel position has have been between under over about than more most modern recent current",
+    "existing large language models model learning despite while although paper work which such both",
+    "also one two may",
 )
 
 

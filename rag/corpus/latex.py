@@ -17,12 +17,13 @@ from functools import cache
 
 from pylatexenc import latex2text, latexwalker, macrospec
 
+from rag.text.words import word_set
+
 # pylatexenc drops or disfigures these; "%s" is the argument. \SI of siunitx even raises there.
-_ARGUMENT_ONLY = re.findall(
-    r"\w+",
-    """mathcal mathbf mathrm mathit mathsf mathtt mathnormal boldsymbol bm bold pmb texttt textsc textup
-    textsl textmd textrm textsf textnormal mathop operatorname ensuremath underline uline emph hbox mbox fbox
-    textbf textit text num small""",
+_ARGUMENT_ONLY = word_set(
+    "mathcal mathbf mathrm mathit mathsf mathtt mathnormal boldsymbol bm bold pmb texttt textsc textup",
+    "textsl textmd textrm textsf textnormal mathop operatorname ensuremath underline uline emph hbox",
+    "mbox fbox textbf textit text num small",
 )
 _FORMS = {
     **dict.fromkeys(_ARGUMENT_ONLY, ("{", "%s")),
@@ -47,11 +48,10 @@ _FORMS = {
     "overset": ("{{", "%(2)s^(%(1)s)"),
     "underset": ("{{", "%(2)s_(%(1)s)"),
 }
-SWITCHES = re.findall(r"\w+", "rm it bf sc sf tt sl em cal rmfamily bfseries itshape ttfamily small")
-_SILENT = re.findall(
-    r"\w+",
-    """displaystyle textstyle limits nolimits xspace noindent newline linebreak centering protect hfill
-    newpage smallskip medskip bigskip null relax normalfont par""",
+SWITCHES = word_set("rm it bf sc sf tt sl em cal rmfamily bfseries itshape ttfamily small")
+_SILENT = word_set(
+    "displaystyle textstyle limits nolimits xspace noindent newline linebreak centering protect hfill",
+    "newpage smallskip medskip bigskip null relax normalfont par",
 )
 _STRUCTURE = frozenset(("begin", "end", "left", "right", "item", "par"))
 _SYMBOLS = {

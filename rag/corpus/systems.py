@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from rag.text.words import word_set
+
 _VERB = re.compile(
     r"\b(?:we|paper|work|article|study|report)\b[^.;]{0,60}?\b(?:propos|introduc|present|develop|describ|releas|"
     r"design|construct|build|creat|contribut|offer|put forward|call|nam|term|dubb?|curat|establish)\w*"
@@ -22,14 +24,11 @@ _PREPOSITION = re.compile(
 _NAME = r"[^\W\d_]?[A-Z][\w+*]*(?:[-‐/][\w+*]+)*|[a-z]+[A-Z][\w+*-]*|[α-ωμ∇]-?[A-Z][\w+*-]*"
 _MIXED = re.compile(rf"(?<![\w-])(?:{_NAME})(?![\w-])")
 _BRACKETED = re.compile(rf"\(\s*(?:[^()]{{0,90}}?[,:–-]\s)?({_NAME})\s*\)")
-_COMMON = frozenset(
-    re.findall(
-        r"\S+",
-        """AI ML NLP CV RL LLM LLMs VLM VLMs MLLM MLLMs LM LMs GPU GPUs CPU CPUs API APIs SOTA KV QA RAG CoT
-    CoTs RLHF SFT DPO PPO GPT BERT MoE GAN GANs VAE VAEs CNN CNNs RNN RNNs GNN GNNs SGD ICL OOD IID
-    PDE PDEs ODE SDE MDP MDPs DNA RNA MRI CT US USA UK EU Our The This These We In To It Its Here
-    However Moreover Furthermore Finally By On For With As At An A And Our""",
-    )
+_COMMON = word_set(
+    "AI ML NLP CV RL LLM LLMs VLM VLMs MLLM MLLMs LM LMs GPU GPUs CPU CPUs API APIs SOTA KV QA RAG CoT",
+    "CoTs RLHF SFT DPO PPO GPT BERT MoE GAN GANs VAE VAEs CNN CNNs RNN RNNs GNN GNNs SGD ICL OOD IID",
+    "PDE PDEs ODE SDE MDP MDPs DNA RNA MRI CT US USA UK EU Our The This These We In To It Its Here",
+    "However Moreover Furthermore Finally By On For With As At An A And Our",
 )
 
 

@@ -6,6 +6,7 @@ Lines and arrays are streamed, so that a million records take the memory of one.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -29,6 +30,8 @@ _CONTAINERS = (
     "docs",
 )
 _CHUNK = 2**20
+_ELEMENT_LIMIT = 64 * 2**20
+_BETWEEN = re.compile(r"[ \t\r\n,]*")
 
 
 def detects(head: Head) -> bool:
@@ -68,7 +71,7 @@ def _values(stream: Stream) -> Iterator[tuple[int | None, Any]]:
         return
     try:
         json.loads(first)
-    except ValueError:
+    except (ValueError, RecursionError):
         yield from _document(stream)
     else:
         yield from _lines(stream)
@@ -115,34 +118,47 @@ def _parsed(text: str) -> Any:
     except json.JSONDecodeError as error:
         return error
     except (RecursionError, ValueError) as error:  # nested without end, or an integer of thousands of digits
-        return json.JSONDecodeError(str(error) or "nested too deeply", text[:1], 0)
+        return _fault(error)
 
 
 def _array(stream: Stream) -> Iterator[Any]:
-    """Yield the elements of a top-level array without reading the whole of it."""
+    """Yield the elements of a top-level array without reading the whole of it.
+
+    A fault within the array ends it: where the next element would start is anybody's guess.
+    """
     decoder, buffer, started = json.JSONDecoder(), "", False
-    error: json.JSONDecodeError | None = None
+    error: ValueError | RecursionError | None = None
     for chunk in _chunks(stream):
         buffer += chunk
-        if not started:
-            buffer, started = buffer.lstrip("\ufeff \t\r\n")[1:], True
-        while buffer := buffer.lstrip(" \t\r\n,"):
-            if buffer[0] == "]":
+        position = 0 if started else buffer.index("[") + 1
+        started = True
+        while (position := _next(buffer, position)) < len(buffer):
+            if buffer[position] == "]":
                 return
             try:
-                value, end = decoder.raw_decode(buffer)
-            except json.JSONDecodeError as caught:
-                error = caught
+                value, end = decoder.raw_decode(buffer, position)
+            except (ValueError, RecursionError) as caught:
+                error = caught  # a fault, or an element that goes on in the next chunk
                 break
-            except (RecursionError, ValueError) as caught:
-                yield json.JSONDecodeError(str(caught) or "nested too deeply", buffer[:1], 0)
-                return
-            if end == len(buffer):
+            if end == len(buffer) and isinstance(value, int | float):
                 break  # a number could go on in the next chunk
             yield value
-            buffer, error = buffer[end:], None
-    if error is not None or buffer.strip():
-        yield error or json.JSONDecodeError("the array has no end", buffer[:1], 0)
+            position, error = end, None
+        buffer = buffer[position:]
+        if len(buffer) > _ELEMENT_LIMIT:
+            break
+    yield _fault(error)
+
+
+def _next(buffer: str, position: int) -> int:
+    match = _BETWEEN.match(buffer, position)
+    return match.end() if match else position
+
+
+def _fault(error: ValueError | RecursionError | None) -> json.JSONDecodeError:
+    if isinstance(error, json.JSONDecodeError):
+        return error
+    return json.JSONDecodeError(str(error or "the array has no end"), " ", 0)
 
 
 def _chunks(stream: Stream) -> Iterator[str]:
