@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rag.chain.retrieve import WEIGHT
 from rag.errors import EnvironmentFault, RagError, UsageError
 from rag.settings import KEYS, Settings, load, user_file
 
@@ -145,3 +146,12 @@ def test_every_setting_can_be_converted_and_shown() -> None:
     assert [settings.shown(key) for key in KEYS if settings.shown(key) == ""] == []
     with pytest.raises(UsageError, match="Unknown setting 'origins'"):
         load({"origins": "x"}, environ={}, files=())
+
+
+def test_every_setting_is_in_the_documentation() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "settings.md").read_text(encoding="utf-8")
+    assert [key for key in KEYS if f"`{key}`" not in page] == []
+
+
+def test_the_default_weight_is_the_measured_one() -> None:
+    assert Settings().weight == WEIGHT
