@@ -36,7 +36,7 @@ from rag.errors import EnvironmentFault, UsageError
 from rag.records import Mode
 
 DEFAULT = "default"
-SECRETS = frozenset({"api_key", "embed_api_key", "chroma_api_key"})
+SECRETS = frozenset({"api_key", "embed_api_key"})
 # Weaker than RAG_*: set for other programs as well, but what a user of OpenAI's tools expects to work.
 BORROWED = {"OPENAI_API_KEY": "api_key", "OPENAI_BASE_URL": "base_url"}
 
@@ -68,10 +68,6 @@ class Settings:
     embed_model: str | None = None
     embed_base_url: str | None = None
     embed_api_key: str | None = field(default=None, repr=False)
-    chroma_url: str | None = None
-    chroma_tenant: str | None = None
-    chroma_database: str | None = None
-    chroma_api_key: str | None = field(default=None, repr=False)
     prices: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -250,10 +246,6 @@ _KINDS: Mapping[str, Callable[[object], object]] = MappingProxyType(
         "embed_model": values.text,
         "embed_base_url": values.url,
         "embed_api_key": values.text,
-        "chroma_url": values.url,
-        "chroma_tenant": values.text,
-        "chroma_database": values.text,
-        "chroma_api_key": values.text,
         "prices": values.prices,
     }
 )
