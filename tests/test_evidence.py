@@ -73,6 +73,12 @@ def test_named_papers_are_packed_before_better_hits_and_keep_the_order() -> None
     assert packed.papers[0].paper == MANY[0]
 
 
+def test_papers_far_behind_the_best_are_left_out_unless_named() -> None:
+    hits = (hit(MANY[0], 0.9), hit(MANY[1], 0.5), hit(MANY[2], 0.2), hit(VINE, 0.1))
+    packed = pack(Chosen(hits, frozenset({"vine"})), 4000)
+    assert [item.paper.key for item in packed.papers] == ["llm0", "llm1", "vine"]
+
+
 def test_a_paper_too_long_alone_is_cut_after_a_sentence() -> None:
     long = paper("long", " ".join(f"Sentence number {i} says little." for i in range(200)))
     packed = pack(Chosen((hit(long),)), 120)
