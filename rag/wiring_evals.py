@@ -70,7 +70,12 @@ def settings_of(suite: Suite, index: Path | None, own: Settings) -> Settings:
     suited = replace(
         suited, data_dir=own.data_dir, api_key=own.api_key, base_url=suited.base_url or own.base_url
     )
-    return replace(suited, index=index or index_folder(suite, suited))
+    return sendable(replace(suited, index=index or index_folder(suite, suited)))
+
+
+def sendable(settings: Settings) -> Settings:
+    """Return settings without a cache, fit for a worker process (the proxies of mappings cannot go there)."""
+    return replace(settings, cache=False, prices=dict(settings.prices), origins={})
 
 
 def index_folder(suite: Suite, settings: Settings) -> Path:

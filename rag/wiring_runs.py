@@ -78,7 +78,7 @@ def planned(ask: Ask, *, live: bool = False) -> Plan:
         raise UsageError("No suite and no gold set.", "Try: rag eval run extractive, or --gold FILE.")
     every = suites.chosen(suite, gold.load(suite.gold))
     some = suites.chosen(suite, every, ask.only, ask.tags)
-    settings = replace(own, cache=False) if not ask.suite else wiring_evals.settings_of(suite, ask.index, own)
+    settings = wiring_evals.settings_of(suite, ask.index, own) if ask.suite else wiring_evals.sendable(own)
     replay = suite.cassettes is not None and suite.mode == "model" and not live
     asked = suites.samples(suite, every)
     names = {case.id for case in some}

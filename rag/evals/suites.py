@@ -15,7 +15,6 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from types import MappingProxyType
 
 from rag.errors import UsageError
 from rag.evals.cases import Case
@@ -42,7 +41,7 @@ class Gate:
     """Which metrics may fail a build: by a significant drop (``alpha``, after Holm) or below a floor."""
 
     metrics: tuple[str, ...] = ()
-    floors: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    floors: Mapping[str, float] = field(default_factory=dict)
     alpha: float = 0.05
 
 
@@ -58,8 +57,8 @@ class Suite:
     repeat_every: int = 0
     cassettes: Path | None = None
     baseline: Path | None = None
-    settings: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
-    select: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, object] = field(default_factory=dict)
+    select: Mapping[str, object] = field(default_factory=dict)
     gate: Gate = Gate()
 
     @property
@@ -132,8 +131,8 @@ def _suite(table: Mapping[str, object], path: Path) -> Suite:
         repeat_every=_whole(table, "repeat_every"),
         cassettes=root / _text(table, "cassettes", "") if "cassettes" in table else None,
         baseline=root / _text(table, "baseline", "") if "baseline" in table else None,
-        settings=MappingProxyType(settings),
-        select=MappingProxyType(select),
+        settings=settings,
+        select=select,
         gate=_gate(gate),
     )
 
