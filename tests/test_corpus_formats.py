@@ -121,6 +121,13 @@ def test_unknown_columns_and_fields_are_refused_by_name() -> None:
         list(corpus.read(FOLDER / "table.csv", {"tittle": "Paper Title"}))
 
 
+def test_a_table_without_known_columns_asks_for_them() -> None:
+    failure, *rows = corpus.read(FOLDER / "odd.csv")
+    assert [isinstance(row, Failure) for row in rows] == [True, True]
+    assert isinstance(failure, Failure)
+    assert failure.error.endswith("--map abstract=COLUMN, of Name, Who, Where, When, Page, Words")
+
+
 @pytest.mark.parametrize(
     "pack", [gzip.compress, bz2.compress, lzma.compress, lambda data: _zipped({"a/x.bib": data, ".h": b"no"})]
 )

@@ -15,15 +15,14 @@ _DELIMITERS = ",\t;|"
 
 
 def detects(head: Head) -> bool:
-    names = _header(head.start, head.mapping)
-    if len(names) < 2 or head.start[:1] in ("{", "[", "<", "@"):
+    """A heading row with columns that mean something, or at least rows that are as long as their heading."""
+    if head.start[:1] in ("{", "[", "<", "@"):
         return False
+    lines = head.start.splitlines(keepends=True)
+    names = _split(lines[0], _delimiter(lines[0], head.mapping)) if lines and len(lines[0]) < 10_000 else []
     columns = fields.guess(names) | dict(head.mapping)
-    return (
-        columns.get("abstract") in names
-        or (bool(head.mapping) and set(head.mapping.values()) <= set(names))
-        or ("title" in columns and len(columns) > 1)
-    )
+    telling = "abstract" in columns or "title" in columns
+    return len(names) > 1 and ((telling and len(columns) > 1) or _is_regular(lines, names))
 
 
 def read(stream: Stream) -> Iterator[Draft | Broken]:
@@ -32,6 +31,11 @@ def read(stream: Stream) -> Iterator[Draft | Broken]:
     delimiter = _delimiter(start, stream.mapping)
     names = _split(start, delimiter)
     columns = fields.guess(names) | _checked(stream.mapping, names)
+    if "abstract" not in columns:
+        shown = ", ".join(names)[:200]
+        yield Broken(0, f"has no column for abstracts; name it with --map abstract=COLUMN, of {shown}")
+        if "title" not in columns:
+            return
     rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
     record = 0
     while True:
@@ -46,6 +50,17 @@ def read(stream: Stream) -> Iterator[Draft | Broken]:
         if any(cell.strip() for cell in row):
             record += 1
             yield fields.draft(record, _paired(names, row), columns, rows.line_num + 1)
+
+
+def _is_regular(lines: list[str], names: list[str]) -> bool:
+    """Three short names or more, and a first row of as many cells: no sentence looks like that."""
+    if len(names) < 3 or any(len(name) > 40 or name.endswith(".") or not name for name in names):
+        return False
+    try:
+        row = next(csv.reader(lines[1:], delimiter=_delimiter(lines[0], {})), [])
+    except csv.Error:
+        return False
+    return len(row) == len(names)
 
 
 def _paired(names: list[str], row: list[str]) -> dict[str, object]:
@@ -67,11 +82,6 @@ def _checked(mapping: Mapping[str, str], names: list[str]) -> dict[str, str]:
                 f"The table has no column {column!r}.", f"Its columns are {', '.join(names[:30])}."
             )
     return dict(mapping)
-
-
-def _header(text: str, mapping: Mapping[str, str]) -> list[str]:
-    line = text.split("\n", 1)[0].rstrip("\r")
-    return _split(line, _delimiter(line, mapping)) if len(line) < 10_000 else []
 
 
 def _delimiter(line: str, mapping: Mapping[str, str]) -> str:
