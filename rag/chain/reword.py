@@ -42,7 +42,7 @@ def understood(question: str, turns: Sequence[Turn], writer: Writer | None = Non
     if not _usable(wording, question, by_rules.question, turns):
         return by_rules
     if wording.casefold() == " ".join(question.split()).casefold():
-        return Rewrite(wording)
+        return by_rules  # small models often repeat a question, whatever it says
     named = [cited for cited in Context(turns).every if mentions(wording, cited)]
     return Rewrite(wording, (Resolved("", tuple(named)),) if named else (), "model")
 
