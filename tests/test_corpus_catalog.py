@@ -89,6 +89,16 @@ def test_a_title_that_is_known_brings_authors_and_address() -> None:
     assert "title_from" not in found.extra
 
 
+def test_reading_with_a_catalogue_keeps_order_and_failures() -> None:
+    failure = Failure("/x", 2, "has no abstract")
+    found = list(OWN.entitle([BARE[0], failure, *BARE[1:]], at_once=20))
+    assert found[1] == failure
+    assert [type(item) for item in found] == [Paper, Failure] + [Paper] * 37
+    assert isinstance(found[0], Paper)
+    assert found[0].title == SAMPLE[0].title
+    assert OWN.fingerprint != Catalog(OWN.entries[1:]).fingerprint
+
+
 def test_similarity_of_an_embedder_is_asked_for_the_best_titles() -> None:
     asked: list[int] = []
 

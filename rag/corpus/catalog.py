@@ -8,8 +8,10 @@ where most abstracts find their title beyond doubt, the others are probably ther
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import islice
 from math import log
 from pathlib import Path
 
@@ -18,7 +20,7 @@ from rag.corpus.drafts import Broken, Draft
 from rag.corpus.open import items
 from rag.corpus.title_evidence import Evidence, stems_of
 from rag.errors import UsageError
-from rag.records import Paper
+from rag.records import Failure, Paper
 
 FLOOR, MARGIN = 5.0, 2.0  # natural logarithms of likelihood ratios
 _CERTAIN, _CERTAIN_MARGIN = 8.0, 3.0
@@ -101,6 +103,18 @@ class Catalog:
             if guess.score >= floor and guess.margin >= margin:
                 found[guess.paper] = self.entries[guess.entry]
         return [_completed(paper, found.get(at)) for at, paper in enumerate(papers)]
+
+    @property
+    def fingerprint(self) -> str:
+        """A text that changes with any entry: what was read with another catalogue is to be read again."""
+        return sha256(repr(self.entries).encode("utf-8", "replace")).hexdigest()[:16]
+
+    def entitle(self, items: Iterable[Paper | Failure], at_once: int = 2000) -> Iterator[Paper | Failure]:
+        """Yield what ``rag.corpus.read`` yields with titles assigned, ``at_once`` records judged together."""
+        source = iter(items)
+        while batch := list(islice(source, at_once)):
+            papers = iter(self.assign([item for item in batch if isinstance(item, Paper)]))
+            yield from (item if isinstance(item, Failure) else next(papers) for item in batch)
 
     def guesses(self, papers: Sequence[Paper], similarity: Similarity | None = None) -> list[Guess]:
         """Return the best guess for every untitled paper, one paper a title."""
