@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import socket
+import sqlite3
 import subprocess
 import sys
 from pathlib import Path
@@ -21,6 +23,7 @@ from rag.adapters.embed_fake import FakeEmbedder
 from rag.errors import ProviderError
 from rag.index.library import Library
 
+STORED = "SELECT text_hash FROM passages"
 LONG = "Sentence about llamas and alpacas, nothing else. " * 30
 
 
@@ -87,6 +90,8 @@ def index(tmp_path: Path) -> Path:
     papers += [
         paper(20, title=None, venue=None, year=None, authors=[]),
         paper(21, title="Why?", abstract=LONG),
+        paper(22, title="A title alone", abstract=""),
+        paper(23, title="word " * 200),
     ]
     ingest(tmp_path / "index", write(tmp_path / "pile", papers))
     return tmp_path / "index"
@@ -134,9 +139,13 @@ def test_llama_index_would_embed_the_text_that_we_embedded(index: Path) -> None:
         texts.append(embedded)
         assert vector == pytest.approx(FakeEmbedder(64).embed([embedded])[0])
     store.close()
+    hashes = {hashlib.sha256(text.encode()).hexdigest() for text in texts}
+    assert {row[0] for row in sqlite3.connect(index / "papers.sqlite").execute(STORED)} == hashes
     assert any(text.startswith("Why? Sentence about llamas") for text in texts)
     assert any(text.startswith("System3 for protein folding. We present System3") for text in texts)
     assert any(text.startswith("We present System20") for text in texts)
+    assert any(text.startswith("We present System23") for text in texts)
+    assert "A title alone" in texts
 
 
 def test_our_retrieval_as_a_llama_index_retriever(index: Path) -> None:

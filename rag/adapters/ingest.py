@@ -145,7 +145,6 @@ def _node(document: BaseNode, item: Item) -> TextNode:
     paper, prepared = item
     passage = prepared.passage
     titled = prepared.embedded != passage.text
-    glue = " " if titled and (paper.title or "").strip()[-1:] in ".?!" else ". "
     kept = {"title"} if titled else set[str]()
     return TextNode(
         id_=passage.id,
@@ -155,6 +154,13 @@ def _node(document: BaseNode, item: Item) -> TextNode:
         end_char_idx=passage.end,
         excluded_embed_metadata_keys=[name for name in document.metadata if name not in kept],
         metadata_template="{value}",
-        text_template="{metadata_str}" + glue + "{content}",
+        text_template=_template(paper.title, passage.text),
         relationships={NodeRelationship.SOURCE: RelatedNodeInfo(node_id=paper.key)},
     )
+
+
+def _template(title: str | None, text: str) -> str:
+    """How a node is put together to be embedded; gives what ``rag.index.passages.joined`` gives."""
+    if not text:
+        return "{metadata_str}"
+    return "{metadata_str} {content}" if (title or "").strip()[-1:] in ".?!" else "{metadata_str}. {content}"
