@@ -1,5 +1,5 @@
-"""Settings -> live objects. The only file that imports inside functions: a heavy package is paid for when a
-command needs it, and only then (``rag --help`` needs none, an extractive ``ask`` no LlamaIndex, no openai).
+"""Settings -> live objects. Only the files named wiring import inside functions: a heavy package is paid for
+when a command needs it, and only then (``rag --help`` needs none, a quoted answer no LlamaIndex, no openai).
 
     with open_pile(load(), note=print) as pile:
         answer("What is SpecPrefill?", pile)
@@ -8,55 +8,61 @@ command needs it, and only then (``rag --help`` needs none, an extractive ``ask`
 from __future__ import annotations
 
 import difflib
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
-from functools import lru_cache, partial
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rag import places
-from rag.errors import EnvironmentFault, IndexMissing, ProviderError, UsageError
+from rag.errors import IndexMissing, ProviderError, UsageError
 from rag.records import Answer, Filters, Paper, Sentence
 from rag.settings import Settings
+from rag.wiring_index import (
+    Note,
+    build_sample,
+    consistency,
+    describe,
+    embedder,
+    ingest,
+    parts,
+    rebuild,
+    remove,
+    verify,
+)
 
 if TYPE_CHECKING:
     from rag.adapters.openai_api import OpenAIChat
     from rag.chain.plan import Plan
     from rag.chain.setup import Options, Pile, Writer
     from rag.index.library import Library
-    from rag.index.parts import Identity, Ingest, Parts, Read
-    from rag.index.repair import Findings
-    from rag.index.report import SyncReport
     from rag.ports import ChatModel, Embedder
-    from rag.render.layout import Line
-    from rag.render.terminal import Flow
 
-Note = Callable[[str], None]
+__all__ = [
+    "Note",
+    "ask",
+    "build_sample",
+    "chat_model",
+    "consistency",
+    "describe",
+    "dials",
+    "embedder",
+    "ingest",
+    "known",
+    "offered",
+    "open_library",
+    "open_pile",
+    "openai_chat",
+    "parts",
+    "plan",
+    "rebuild",
+    "remove",
+    "similarity",
+    "verify",
+    "writer",
+]
 # Used with OpenAI itself when only a key is set: cheap, and able to do structured output.
 DEFAULT_MODEL = "gpt-4o-mini"
-
-
-def embedder(settings: Settings) -> Embedder:
-    """Make the embedder the settings name."""
-    if settings.embedder == "minilm":
-        from rag.adapters.embed_minilm import MiniLm
-
-        return MiniLm()
-    if settings.embedder == "fake":
-        from rag.adapters.embed_fake import FakeEmbedder
-
-        return FakeEmbedder()
-    from rag.adapters.embed_http import HttpEmbedder
-
-    if settings.embed_model is None:
-        raise UsageError("The embedder 'http' needs a model.", "Set embed_model, for example in rag.toml.")
-    base_url = settings.embed_base_url or settings.base_url
-    key = settings.embed_api_key or settings.api_key
-    return HttpEmbedder(
-        settings.embed_model, base_url, key, timeout=settings.timeout, max_retries=settings.retries
-    )
 
 
 @contextmanager
@@ -230,173 +236,6 @@ def _key_name(settings: Settings) -> str:
     return settings.origin("api_key").removeprefix("environment variable ")
 
 
-def ingest(
-    settings: Settings,
-    paths: Sequence[Path],
-    note: Note,
-    *,
-    prune: bool = False,
-    mapping: Mapping[str, str] | None = None,
-) -> SyncReport:
-    """Bring the index into line with files and folders.
-
-    Raises:
-        UsageError: a path is missing, or nothing in any of them is a paper; the index is left as it was.
-    """
-    from rag import corpus
-
-    files = corpus.discover(paths)
-    read = partial(corpus.read, mapping=mapping)
-    _require_a_paper(files, read)
-    return _sync(
-        settings,
-        places.prepared(places.writing(settings)),
-        files,
-        note,
-        read=read,
-        prune=prune,
-        label="Ingesting",
-    )
-
-
-def build_sample(settings: Settings, folder: Path, note: Note, *, bar: bool = True) -> None:
-    """Make the index of the bundled papers."""
-    from rag import corpus
-
-    note("No index yet: building one of the 38 bundled papers (your own: rag ingest PATH) ...")
-    _sync(settings, folder, [places.SAMPLE], note, read=corpus.read, label="Building", bar=bar)
-
-
-def remove(settings: Settings, keys: Sequence[str], note: Note) -> SyncReport:
-    """Remove papers from the index."""
-    from rag.index.sync import remove as remove_papers
-
-    place = places.reading(settings)
-    return remove_papers(
-        place.folder, keys, identity=_identity(), parts=parts(settings), on_wait=_waiting(note)
-    )
-
-
-def verify(settings: Settings, note: Note) -> Findings:
-    """Compare the parts of the index and repair what differs."""
-    from rag.index import repair
-
-    folder = places.reading(settings).folder
-    with _progress("Repairing", note) as told:
-        return repair.verify(folder, parts(settings), progress=told, on_wait=_waiting(note))
-
-
-def rebuild(settings: Settings, note: Note) -> SyncReport:
-    """Make everything but the records anew."""
-    from rag.index import repair
-
-    folder = places.reading(settings).folder
-    with _progress("Rebuilding", note) as told:
-        return repair.rebuild(
-            folder, parts(settings), identity=_identity(), progress=told, on_wait=_waiting(note)
-        )
-
-
-def parts(settings: Settings) -> Parts:
-    """Make what an index is built with."""
-    from rag.adapters import keyword
-    from rag.adapters.chroma_store import ChromaStore
-    from rag.index.parts import Parts
-
-    def open_ingest(vectors: ChromaStore, made_for: Embedder) -> Ingest:
-        from rag.adapters.ingest import LlamaIngest
-
-        return LlamaIngest(vectors, made_for)
-
-    return Parts(
-        embedder=embedder(settings),
-        open_vectors=ChromaStore.in_folder,
-        open_ingest=open_ingest,  # type: ignore[arg-type]
-        build_keywords=keyword.build,
-        keyword_keys=lambda folder: keyword.Bm25Index(folder).keys(),
-    )
-
-
-def _sync(
-    settings: Settings,
-    folder: Path,
-    files: Sequence[Path],
-    note: Note,
-    *,
-    read: Read,
-    label: str,
-    prune: bool = False,
-    bar: bool = True,
-) -> SyncReport:
-    from rag.index.sync import sync
-
-    with _progress(label, note, bar=bar) as told:
-        return sync(
-            folder,
-            files,
-            read=read,
-            identity=_identity(),
-            parts=parts(settings),
-            prune=prune,
-            progress=told,
-            on_wait=_waiting(note),
-        )
-
-
-def _identity() -> Identity:
-    from rag.corpus import identity, keys
-    from rag.index.parts import Identity
-
-    return Identity(identity.signatures, identity.merge, keys.distinct)
-
-
-def _require_a_paper(files: Sequence[Path], read: Read) -> None:
-    reasons = []
-    for file in files:
-        for item in read(file):
-            if isinstance(item, Paper):
-                return
-            reasons.append(item)
-    first = reasons[0]
-    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    raise UsageError(f"{first.file} {first.error}{more}.", "Name files or folders with abstracts.")
-
-
-def _waiting(note: Note) -> Callable[[object], None]:
-    return lambda holder: note(f"Waiting: the index is being written by {holder}.")
-
-
-def _progress(
-    label: str, note: Note, *, bar: bool = True
-) -> AbstractContextManager[Callable[[int, int], None]]:
-    from rag.render import progress
-
-    return progress.bar(label) if bar and sys.stderr.isatty() else progress.log(label, note)
-
-
-def consistency(settings: Settings, folder: Path) -> str:
-    """Say what the index holds.
-
-    Raises:
-        EnvironmentFault: it cannot be opened, or its three parts do not hold the same.
-    """
-    from rag.adapters.chroma_store import ChromaStore
-    from rag.adapters.keyword import Bm25Index
-    from rag.index.library import Library
-
-    with Library(folder, embedder(settings).id) as library:
-        papers, passages = library.count_papers(), library.count_passages()
-        vectors = ChromaStore.in_folder(library.vector_folder).count()
-        keywords = len(Bm25Index(library.keyword_folder).keys())
-    if (passages, papers) != (vectors, keywords):
-        raise EnvironmentFault(
-            f"{folder}: {papers} papers and {passages} passages, but {vectors} vectors and {keywords} in the"
-            " keyword index.",
-            f"Repair it with: rag index verify --index {folder}",
-        )
-    return f"{papers:,} papers, {passages:,} passages in {folder}"
-
-
 def offered(settings: Settings) -> str:
     """Say that the server has the model of the settings.
 
@@ -415,37 +254,3 @@ def offered(settings: Settings) -> str:
 
 def _server(settings: Settings) -> str:
     return settings.base_url or "api.openai.com"
-
-
-def bibtex(papers: Sequence[Paper]) -> str:
-    """Return BibTeX entries."""
-    from rag.render.bibtex import entries
-
-    return entries(papers)
-
-
-def terminal_lines(lines: Sequence[Line]) -> None:
-    """Print laid-out lines in colour."""
-    from rich.console import Console
-
-    from rag.render import terminal
-
-    terminal.show(Console(highlight=False), lines)
-
-
-def terminal_flow() -> Flow:
-    """Make a printer for sentences that come one by one."""
-    from rich.console import Console
-
-    from rag.render import terminal
-
-    return terminal.Flow(Console(highlight=False))
-
-
-def terminal_table(papers: Sequence[Paper]) -> None:
-    """Print a table of papers in colour."""
-    from rich.console import Console
-
-    from rag.render import terminal
-
-    terminal.table(Console(highlight=False), papers)

@@ -117,7 +117,7 @@ def test_ask_with_the_fake_model(sample_index: Path) -> None:
 def test_dry_run_sends_nothing(sample_index: Path) -> None:
     result = rag("ask", QUESTION, "--model", "fake", "--dry-run", "--index", sample_index)
     assert result.exit_code == 0
-    assert re.search(r"At most [\d,]+ \+ [\d,]+ tokens \(estimated\), price unknown", result.stdout)
+    assert re.search(r"At most [\d,]+ \+ [\d,]+ tokens \(estimated\), \$0\.0000", result.stdout)
 
 
 # search, papers
@@ -217,6 +217,38 @@ def test_a_bad_file_beside_a_good_one_is_listed(abstracts: Path, tmp_path: Path)
     assert f"Not read: {abstracts.parent / 'empty.txt'}: is empty" in result.stderr
     strict = rag("ingest", abstracts.parent, "--index", tmp_path / "other", "--strict")
     assert strict.exit_code == 2
+
+
+def test_ingest_dry_run_changes_nothing(abstracts: Path, tmp_path: Path, own_home: Path) -> None:
+    (abstracts.parent / "noise.txt").write_bytes(b"\x00\xff" * 50)
+    result = rag("ingest", abstracts.parent, "--dry-run", "--index", tmp_path / "index")
+    assert result.stdout.startswith(f"{abstracts}  abstract list\n  “We present FooNet")
+    assert f"{abstracts.parent / 'noise.txt'}  not read\n  not read: is a binary file" in result.stdout
+    files = json.loads(rag("ingest", abstracts.parent, "--dry-run", "--json").stdout)["files"]
+    assert [(file["format"], len(file["records"])) for file in files] == [("abstract list", 2), (None, 1)]
+    assert not (tmp_path / "index").exists()
+    assert not (own_home / "data").exists()
+
+
+def test_ingest_reads_a_pipe(tmp_path: Path) -> None:
+    first = json.loads(rag("ingest", "-", "--index", tmp_path / "index", "--json", stdin=BARE).stdout)
+    again = json.loads(rag("ingest", "-", "--index", tmp_path / "index", "--json", stdin=BARE).stdout)
+    assert (first["added"], again["unchanged"], again["papers"]) == (2, 2, 2)
+
+
+def test_a_catalogue_gives_titles(abstracts: Path, tmp_path: Path) -> None:
+    titles = [
+        "FooNet: Half the Memory and a Day of Training",
+        "On Something Else Entirely",
+        "Bread and Its Discontents",
+    ]
+    catalog = tmp_path / "titles.jsonl"
+    catalog.write_text("".join(json.dumps({"title": t, "authors": ["A. B"]}) + "\n" for t in titles))
+    rag("ingest", abstracts, "--catalog", catalog, "--index", tmp_path / "index")
+    listed = json.loads(rag("papers", "list", "--json", "--index", tmp_path / "index").stdout)["papers"]
+    assert {paper["title"] for paper in listed} <= {titles[0], None}
+    missing = rag("ingest", abstracts, "--catalog", tmp_path / "nope", "--index", tmp_path / "index")
+    assert str(tmp_path / "nope") in one_line(missing, 2)
 
 
 def test_map_pairs() -> None:

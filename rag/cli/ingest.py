@@ -18,7 +18,8 @@ FAILED = 2
 def ingest(
     ctx: typer.Context,
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Files or folders.", show_default=False)
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Files or folders; - reads a pipe.", show_default=False),
     ],
     *,
     index: Index = None,
@@ -28,6 +29,18 @@ def ingest(
             "--map", metavar="FIELD=COLUMN", help="Where a table calls it otherwise.", show_default=False
         ),
     ] = None,
+    catalog: Annotated[
+        Path | None,
+        typer.Option(
+            "--catalog",
+            metavar="FILE",
+            help="Titles for bare abstracts; give it each time.",
+            show_default=False,
+        ),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Show what would be read, change nothing.")
+    ] = False,
     prune: Annotated[bool, typer.Option("--prune", help="Remove papers whose file is gone.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 2 if any record could not be read.")] = False,
     json: Json = False,
@@ -37,13 +50,18 @@ def ingest(
     \b
     rag ingest ~/papers
     rag ingest library.bib abstracts.txt --index ./my-index
-    rag ingest export.csv --map title=Name --map abstract=Summary
+    rag ingest export.csv --map title=Name --map abstract=Summary --dry-run
+    rag ingest abstracts.txt --catalog titles.jsonl
 
     Running it again re-reads only what changed. A record that cannot be read is listed and never stops the
     others.
     """
     settings = options.settings(ctx, {"index": index})
-    report = wiring.ingest(settings, paths, options.note(ctx), prune=prune, mapping=mapping(map_ or []))
+    columns = mapping(map_ or [])
+    if dry_run:
+        output.described(wiring.describe(settings, paths, columns), json)
+        return
+    report = wiring.ingest(settings, paths, options.note(ctx), prune=prune, mapping=columns, catalog=catalog)
     output.ingested(report, json, options.note(ctx))
     if strict and report.failed:
         raise typer.Exit(FAILED)

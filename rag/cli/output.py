@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
-from rag import wiring
+from rag import wiring_show
 from rag.cli import options
 from rag.cli.options import Format
 from rag.errors import RagError
@@ -21,6 +21,7 @@ from rag.render.layout import Line
 
 if TYPE_CHECKING:
     from rag.chain.plan import Plan
+    from rag.corpus import Description
     from rag.doctor import Check
     from rag.index.report import SyncReport
 
@@ -33,7 +34,7 @@ class Answering:
     def __init__(self, mode: Mode, style: Format, quotes: bool) -> None:
         self._mode, self._style, self._quotes = mode, style, quotes
         live = mode == "model" and style == "text" and is_rich(sys.stdout)
-        self._flow = wiring.terminal_flow() if live else None
+        self._flow = wiring_show.terminal_flow() if live else None
         self._began = False
 
     def waiting(self, model: str | None) -> None:
@@ -86,7 +87,7 @@ def answer(result: Answer, style: Format, quotes: bool) -> None:
     elif style == "markdown":
         text(markdown.answer(result, quotes))
     elif style == "bibtex":
-        text(wiring.bibtex([reference.paper for reference in result.references]))
+        text(wiring_show.bibtex([reference.paper for reference in result.references]))
     else:
         lines(layout.answer(result, quotes))
 
@@ -98,7 +99,7 @@ def search(question: str, hits: Sequence[Hit], index: IndexInfo, style: Format) 
     elif style == "markdown":
         text(markdown.search(question, hits))
     elif style == "bibtex":
-        text(wiring.bibtex([hit.paper for hit in hits]))
+        text(wiring_show.bibtex([hit.paper for hit in hits]))
     else:
         lines(layout.search(question, hits))
 
@@ -110,9 +111,9 @@ def papers(found: Sequence[Paper], style: Format) -> None:
     elif style == "markdown":
         text(markdown.papers(found))
     elif style == "bibtex":
-        text(wiring.bibtex(found))
+        text(wiring_show.bibtex(found))
     elif is_rich(sys.stdout):
-        wiring.terminal_table(found)
+        wiring_show.terminal_table(found)
     else:
         text(plain.table(found))
 
@@ -123,7 +124,7 @@ def shown(found: Sequence[Paper], style: Format) -> None:
         objects = [contract.paper(paper) for paper in found]
         text(contract.dumps(objects[0] if len(objects) == 1 else {"papers": objects}))
     elif style == "bibtex":
-        text(wiring.bibtex(found))
+        text(wiring_show.bibtex(found))
     elif style == "markdown":
         text("\n".join(markdown.paper(paper) for paper in found))
     else:
@@ -143,6 +144,23 @@ def ingested(report: SyncReport, json: bool, note: Callable[[str], None]) -> Non
     counts = [f"{getattr(report, name):,} {name}" for name in ("added", "changed", "unchanged", "removed")]
     counts += [f"{len(report.failed):,} not read"] if report.failed else []
     text(f"{', '.join(counts)}; {report.papers:,} papers in the index ({report.seconds:.1f} s).")
+
+
+def described(found: Sequence[Description], json: bool) -> None:
+    """Print what an ingest would read."""
+    if json:
+        files = [
+            {"file": each.file, "format": each.format or None, "records": [_record(r) for r in each.records]}
+            for each in found
+        ]
+        text(contract.dumps({"files": files}))
+        return
+    for each in found:
+        lines(layout.described(each.file, each.format, each.records))
+
+
+def _record(record: Paper | Failure) -> contract.Json:
+    return asdict(record) if isinstance(record, Failure) else contract.paper(record)
 
 
 def checks(found: Sequence[Check], origins: Mapping[str, tuple[str, str]], json: bool) -> None:
@@ -167,7 +185,7 @@ def note(remark: str) -> None:
 def lines(laid_out: Sequence[Line]) -> None:
     """Print laid-out lines in colour or plain."""
     if is_rich(sys.stdout):
-        wiring.terminal_lines(laid_out)
+        wiring_show.terminal_lines(laid_out)
     else:
         text(plain.text(laid_out))
 

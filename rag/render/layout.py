@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, Protocol
 
-from rag.records import Answer, Citation, Hit, Mode, Paper, Reference, Sentence, Usage
+from rag.records import Answer, Citation, Failure, Hit, Mode, Paper, Reference, Sentence, Usage
 from rag.render import safe
 from rag.render.marks import numbers, runs, split_end, without_marks
 from rag.text.sentences import split
@@ -141,6 +141,18 @@ def paper(one: Paper) -> list[Line]:
         Line(),
         Line((Piece(safe.block(one.abstract)),)),
     ]
+
+
+def described(file: str, format_: str, records: Sequence[Paper | Failure]) -> list[Line]:
+    """Lay out what reading a file would give: its format and its first records."""
+    lines = [Line((Piece(safe.line(file), "title"), Piece(f"  {format_ or 'not read'}", "dim")), whole=True)]
+    for record in records:
+        if isinstance(record, Failure):
+            lines.append(Line((Piece("not read: ", "bad"), Piece(safe.line(record.error))), indent=2, hang=2))
+            continue
+        lines.append(Line(tuple(_title(record)), indent=2, hang=2))
+        lines += _about(record, indent=4)
+    return lines
 
 
 def checks(found: Iterable[Finding], origins: Mapping[str, tuple[str, str]]) -> list[Line]:

@@ -1,0 +1,271 @@
+"""Settings -> an index that is written: ingest, removal, repair, the bundled sample; part of ``rag.wiring``.
+
+ingest(load(), [Path("papers")], note=print).added
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rag import __version__, places
+from rag.errors import EnvironmentFault, UsageError
+from rag.records import Failure, Paper
+from rag.settings import Settings
+
+if TYPE_CHECKING:
+    from rag.adapters.chroma_store import ChromaStore
+    from rag.corpus import Description
+    from rag.corpus.catalog import Catalog
+    from rag.index.parts import Identity, Ingest, Parts, Read
+    from rag.index.repair import Findings
+    from rag.index.report import SyncReport
+    from rag.ports import Embedder
+
+Note = Callable[[str], None]
+
+
+def embedder(settings: Settings) -> Embedder:
+    """Make the embedder the settings name."""
+    if settings.embedder == "minilm":
+        from rag.adapters.embed_minilm import MiniLm
+
+        return MiniLm()
+    if settings.embedder == "fake":
+        from rag.adapters.embed_fake import FakeEmbedder
+
+        return FakeEmbedder()
+    from rag.adapters.embed_http import HttpEmbedder
+
+    if settings.embed_model is None:
+        raise UsageError("The embedder 'http' needs a model.", "Set embed_model, for example in rag.toml.")
+    base_url = settings.embed_base_url or settings.base_url
+    key = settings.embed_api_key or settings.api_key
+    return HttpEmbedder(
+        settings.embed_model, base_url, key, timeout=settings.timeout, max_retries=settings.retries
+    )
+
+
+def ingest(
+    settings: Settings,
+    paths: Sequence[Path],
+    note: Note,
+    *,
+    prune: bool = False,
+    mapping: Mapping[str, str] | None = None,
+    catalog: Path | None = None,
+) -> SyncReport:
+    """Bring the index into line with files and folders.
+
+    Raises:
+        UsageError: a path is missing, or nothing in any of them is a paper; the index is left as it was.
+    """
+    from rag.corpus.catalog import Catalog
+
+    files = found(settings, paths)
+    titles = Catalog.load(catalog) if catalog else None
+    read = partial(_read, mapping=mapping, titles=titles)
+    _require_a_paper(files, partial(_read, mapping=mapping))
+    made_of = [__version__, sorted((mapping or {}).items()), _digest(catalog) if catalog else ""]
+    return _sync(
+        settings,
+        places.prepared(places.writing(settings)),
+        files,
+        note,
+        read=read,
+        reading=hashlib.sha256(repr(made_of).encode()).hexdigest()[:16],
+        prune=prune,
+        label="Ingesting",
+    )
+
+
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def describe(
+    settings: Settings, paths: Sequence[Path], mapping: Mapping[str, str] | None = None
+) -> list[Description]:
+    """Say what an ingest would read, with the first records of each file."""
+    from rag import corpus
+
+    return [corpus.describe(file, mapping) for file in found(settings, paths)]
+
+
+def found(settings: Settings, paths: Sequence[Path]) -> list[Path]:
+    """Return the files under ``paths``; what is piped in (``-``) is kept as a file of the data folder."""
+    from rag import corpus
+
+    files = corpus.discover(paths)
+    return [_kept(settings, sys.stdin.buffer.read()) if file == corpus.STDIN else file for file in files]
+
+
+def _kept(settings: Settings, piped: bytes) -> Path:
+    """Keep what was piped in under the name of its content, so that the same again is nothing new."""
+    file = settings.data_dir / "piped" / hashlib.sha256(piped).hexdigest()[:16]
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(piped)
+    except OSError as error:
+        raise EnvironmentFault(
+            f"{file} cannot be written: {error.strerror}.", "Name another folder with RAG_DATA_DIR."
+        ) from None
+    return file.absolute()
+
+
+def _read(
+    path: Path, mapping: Mapping[str, str] | None = None, titles: Catalog | None = None
+) -> Iterator[Paper | Failure]:
+    """Read a file; a catalogue judges its papers together, since a title goes to one of them only."""
+    from rag import corpus
+
+    items = corpus.read(path, mapping)
+    if titles is None:
+        yield from items
+        return
+    kept = list(items)
+    named = iter(titles.assign([item for item in kept if isinstance(item, Paper)]))
+    yield from (next(named) if isinstance(item, Paper) else item for item in kept)
+
+
+def build_sample(settings: Settings, folder: Path, note: Note, *, bar: bool = True) -> None:
+    """Make the index of the bundled papers."""
+    note("No index yet: building one of the 38 bundled papers (your own: rag ingest PATH) ...")
+    _sync(settings, folder, [places.SAMPLE], note, read=_read, label="Building", bar=bar)
+
+
+def remove(settings: Settings, keys: Sequence[str], note: Note) -> SyncReport:
+    """Remove papers from the index."""
+    from rag.index.sync import remove as remove_papers
+
+    place = places.reading(settings)
+    return remove_papers(
+        place.folder, keys, identity=_identity(), parts=parts(settings), on_wait=_waiting(note)
+    )
+
+
+def verify(settings: Settings, note: Note) -> Findings:
+    """Compare the parts of the index and repair what differs."""
+    from rag.index import repair
+
+    folder = places.reading(settings).folder
+    with _progress("Repairing", note) as told:
+        return repair.verify(folder, parts(settings), progress=told, on_wait=_waiting(note))
+
+
+def rebuild(settings: Settings, note: Note) -> SyncReport:
+    """Make everything but the records anew."""
+    from rag.index import repair
+
+    folder = places.reading(settings).folder
+    with _progress("Rebuilding", note) as told:
+        return repair.rebuild(
+            folder, parts(settings), identity=_identity(), progress=told, on_wait=_waiting(note)
+        )
+
+
+def parts(settings: Settings) -> Parts:
+    """Make what an index is built with."""
+    from rag.adapters import keyword
+    from rag.adapters.chroma_store import ChromaStore
+    from rag.index.parts import Parts
+
+    def open_ingest(vectors: ChromaStore, made_for: Embedder) -> Ingest:
+        from rag.adapters.ingest import LlamaIngest
+
+        return LlamaIngest(vectors, made_for)
+
+    return Parts(
+        embedder=embedder(settings),
+        open_vectors=ChromaStore.in_folder,
+        open_ingest=open_ingest,  # type: ignore[arg-type]
+        build_keywords=keyword.build,
+        keyword_keys=lambda folder: keyword.Bm25Index(folder).keys(),
+    )
+
+
+def _sync(
+    settings: Settings,
+    folder: Path,
+    files: Sequence[Path],
+    note: Note,
+    *,
+    read: Read,
+    label: str,
+    reading: str = __version__,
+    prune: bool = False,
+    bar: bool = True,
+) -> SyncReport:
+    from rag.index.sync import sync
+
+    with _progress(label, note, bar=bar) as told:
+        return sync(
+            folder,
+            files,
+            read=read,
+            identity=_identity(),
+            parts=parts(settings),
+            reading=reading,
+            prune=prune,
+            progress=told,
+            on_wait=_waiting(note),
+        )
+
+
+def _identity() -> Identity:
+    from rag.corpus import identity, keys
+    from rag.index.parts import Identity
+
+    return Identity(identity.signatures, identity.merge, keys.distinct)
+
+
+def _require_a_paper(files: Sequence[Path], read: Read) -> None:
+    reasons = []
+    for file in files:
+        for item in read(file):
+            if isinstance(item, Paper):
+                return
+            reasons.append(item)
+    first = reasons[0]
+    more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+    raise UsageError(f"{first.file} {first.error}{more}.", "Name files or folders with abstracts.")
+
+
+def _waiting(note: Note) -> Callable[[object], None]:
+    return lambda holder: note(f"Waiting: the index is being written by {holder}.")
+
+
+def _progress(
+    label: str, note: Note, *, bar: bool = True
+) -> AbstractContextManager[Callable[[int, int], None]]:
+    from rag.render import progress
+
+    return progress.bar(label) if bar and sys.stderr.isatty() else progress.log(label, note)
+
+
+def consistency(settings: Settings, folder: Path) -> str:
+    """Say what the index holds.
+
+    Raises:
+        EnvironmentFault: it cannot be opened, or its three parts do not hold the same.
+    """
+    from rag.adapters.chroma_store import ChromaStore
+    from rag.adapters.keyword import Bm25Index
+    from rag.index.library import Library
+
+    with Library(folder, embedder(settings).id) as library:
+        papers, passages = library.count_papers(), library.count_passages()
+        vectors = ChromaStore.in_folder(library.vector_folder).count()
+        keywords = len(Bm25Index(library.keyword_folder).keys())
+    if (passages, papers) != (vectors, keywords):
+        raise EnvironmentFault(
+            f"{folder}: {papers} papers and {passages} passages, but {vectors} vectors and {keywords} in the"
+            " keyword index.",
+            f"Repair it with: rag index verify --index {folder}",
+        )
+    return f"{papers:,} papers, {passages:,} passages in {folder}"
