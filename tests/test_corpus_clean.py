@@ -40,6 +40,17 @@ READABLE = [
     ),
     (r"Erd\H{o}s and {\"O}zg{\"u}r \'Etienne", "Erdős and Özgür Étienne"),
     (r"$\tilde{O}(T^{1/2})$ and $10^{-3}$, $\ell_2$", "Õ(T^(1/2)) and 10⁻³, ℓ₂"),
+    (r"$\tilde{\mathcal{O}}(\sqrt{dT})$ w.p. $1-\delta$, i.e.\ here", "Õ(√(dT)) w.p. 1-δ, i.e. here"),
+    (
+        r"\emph{$O(n^2)$} (\S 3), Theorem~\ref{t:main}, \cite{doe2020}",
+        "O(n²) (§ 3), Theorem t:main, [doe2020]",
+    ),
+    (r"$71.2\%\pm0.3$ to \textbf{$75.4\%$} ($p<10^{-5}$)", "71.2%±0.3 to 75.4% (p<10⁻⁵)"),
+    (r"Erd{\H o}s--R\'enyi, na\"{\i}ve, \AA{}ngstr\"om, 5 \textmu m", "Erdős–Rényi, naïve, Ångström, 5 µm"),
+    (
+        "<p>IC<sub>50</sub> of 3.2&nbsp;&mu;M (1.1&ndash;4.5; <i>P</i>&lt;.001)</p>",
+        "IC₅₀ of 3.2 μM (1.1–4.5; P<.001)",
+    ),
     (r"$\frac{a+b}{c}$ of $\mathcal{O}(n\log n)$", "(a+b)/c of O(n log n)"),
     (r"10\,000 and 10{,}000 and $10\,000$", "10,000 and 10,000 and 10,000"),
     ("it has not -- to the best -- 3--5 with --verbose", "it has not – to the best – 3–5 with --verbose"),

@@ -20,13 +20,13 @@ from pylatexenc import latex2text, latexwalker, macrospec
 from rag.text.words import word_set
 
 # pylatexenc drops or disfigures these; "%s" is the argument. \SI of siunitx even raises there.
-_ARGUMENT_ONLY = word_set(
+WRAPPERS = word_set(
     "mathcal mathbf mathrm mathit mathsf mathtt mathnormal boldsymbol bm bold pmb texttt textsc textup",
     "textsl textmd textrm textsf textnormal mathop operatorname ensuremath underline uline emph hbox",
     "mbox fbox textbf textit text num small",
 )
 _FORMS = {
-    **dict.fromkeys(_ARGUMENT_ONLY, ("{", "%s")),
+    **dict.fromkeys(WRAPPERS, ("{", "%s")),
     "sqrt": ("[{", None),
     "frac": ("{{", None),
     "tfrac": ("{{", None),
@@ -57,6 +57,8 @@ _STRUCTURE = frozenset(("begin", "end", "left", "right", "item", "par"))
 _SYMBOLS = {
     **dict.fromkeys((*SWITCHES, *_SILENT), ""),
     "sim": "~",
+    "S": "§",
+    "P": "¶",
     "circ": "∘",
     "ldots": "…",
     "dots": "…",
@@ -197,7 +199,8 @@ def _fraction(node: latexwalker.LatexMacroNode, l2tobj: latex2text.LatexNodes2Te
 def _root(node: latexwalker.LatexMacroNode, l2tobj: latex2text.LatexNodes2Text) -> str:
     degree, body = node.nodeargd.argnlist
     sign = "√" if degree is None else f"{l2tobj.nodelist_to_text([degree])}√"
-    return sign + _grouped(l2tobj.nodelist_to_text([body]))
+    text = l2tobj.nodelist_to_text([body]).strip()
+    return sign + (text if re.fullmatch(r"\w|[\d.]*", text) else f"({text})")
 
 
 def _grouped(text: str) -> str:

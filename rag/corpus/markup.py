@@ -24,6 +24,7 @@ _INLINE = re.compile(r"\$((?:\\.|[^$\\]){1,800})\$", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\s*\{([a-z]+\*?)\}(.{0,4000}?)\\end\s*\{\1\}", re.DOTALL)
 _MACRO = re.compile(r"\\[A-Za-z@]+\*?")
 _ACCENT = re.compile(r"\\[`'^\"~=.]\s*(?:\{\\?[A-Za-z]\}|\\[ij]\b|[A-Za-z])")
+_SPACED_ACCENT = re.compile(r"\\[Hckruv] +[A-Za-z]")
 _ESCAPE = re.compile(r"\\([%&$#_{} ,;!/-])")
 _STRONG = re.compile(
     r"(?<![\w*])\*\*(?=\S)(.{1,600}?)(?<=\S)\*\*(?!\*)"
@@ -121,9 +122,22 @@ def _macro(text: str, match: re.Match[str]) -> Piece:
         if closed == end:
             break
         end = closed
-    if end == match.end() and not latex.is_known(name):
-        return match[0], end
+    if end == match.end():
+        return _bare_macro(text, match, name)
+    if name in latex.WRAPPERS and text[match.end()] == "{" and _group_end(text, match.end()) == end:
+        return to_text(text[match.end() + 1 : end - 1]), end  # there may be formulas and links within
     return latex.piece(text[match.start() : end]), end
+
+
+def _bare_macro(text: str, match: re.Match[str], name: str) -> Piece:
+    if accent := _SPACED_ACCENT.match(text, match.start()):
+        return latex.piece(accent[0]), accent.end()
+    if not latex.is_known(name):
+        return match[0], match.end()
+    piece = latex.piece(match[0])
+    # LaTeX takes no space behind a macro: "stra\ss e", "5 \textmu m"
+    within = len(piece) == 1 and piece.isalpha() and re.compile(r" [a-z]").match(text, match.end())
+    return piece, match.end() + bool(within)
 
 
 def _plain_escape(text: str, match: re.Match[str]) -> Piece:
