@@ -14,7 +14,7 @@ from rag.evals.compare import compare
 from rag.evals.gate import judge, read_baseline, write_baseline
 from rag.evals.results import Result
 from rag.evals.rows import Row
-from rag.evals.suites import Gate
+from rag.evals.suites import Gate, Slice
 
 GATE = Gate(("right", "mrr@10", "citation_precision", "false_answer", "false_refusal"))
 Change = Callable[[Row, random.Random], dict[str, float]]
@@ -104,7 +104,7 @@ def test_getting_better_is_no_reason() -> None:
 
 
 def test_floors_and_ceilings_are_absolute() -> None:
-    gate = Gate((), {"citation_precision": 1.0, "false_answer": 0.05})
+    gate = Gate(floors={"citation_precision": 1.0, "false_answer": 0.05})
     reasons = judge(run(), gate, run(), 500).reasons
     assert len(reasons) == 1
     assert reasons[0].startswith("false_answer is 0.")
@@ -163,3 +163,21 @@ def test_samples_of_a_case_are_compared_by_their_mean() -> None:
     found = compare(three, three, ("right",), 200).metrics["right"]
     assert found.test == "bootstrap"
     assert found.paired.mean_a == pytest.approx(1 / 3)
+
+
+def test_a_slice_shows_what_the_mean_hides() -> None:
+    """Facts get worse as paraphrases get better: only a gate that looks at one kind alone can see it."""
+
+    def rows(fact: float, paraphrase: float) -> list[Row]:
+        ranks = {"fact": fact, "paraphrase": paraphrase}
+        kinds = ("fact", "paraphrase") * 60
+        return [
+            Row(f"q{i}", 1, "", kind, (), "test", f"p{i // 2}", True, {"mrr@10": ranks[kind]})
+            for i, kind in enumerate(kinds)
+        ]
+
+    wide = Gate(("mrr@10",))
+    narrow = replace(wide, slices={"facts": Slice(("fact",), ("mrr@10",))})
+    before, after = rows(0.75, 0.75), rows(0.5, 1.0)
+    assert judge(after, wide, before, 2000).reasons == ()
+    assert judge(after, narrow, before, 2000).reasons[0].startswith("mrr@10 of facts got worse")

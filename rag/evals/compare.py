@@ -14,9 +14,13 @@ from rag.evals.results import clusters, values
 from rag.evals.rows import Row
 from rag.evals.stats import RESAMPLES, Comparison, holm, mcnemar
 from rag.evals.stats import compare as paired
+from rag.evals.suites import Slice
 
 HEADLINES = ("right", "vital_recall", "citation_precision", "mrr@10")
 """What decides whether a question got better or worse, first difference first."""
+
+
+NO_SLICES: Mapping[str, Slice] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +66,15 @@ def compare(
     after: Sequence[Row],
     metrics: Sequence[str] = tuple(METRICS),
     resamples: int = RESAMPLES,
+    slices: Mapping[str, Slice] = NO_SLICES,
 ) -> Report:
-    """Compare two runs over the cases that both have; Holm's adjustment is over ``metrics``."""
+    """Compare two runs over the cases that both have; Holm's adjustment is over ``metrics`` and slices."""
     units = clusters(before) | clusters(after)
     raw = {name: _difference(name, before, after, units, resamples) for name in metrics}
+    for label, one in slices.items():
+        chosen = {row.case for row in after if row.kind in one.kinds}
+        a, b = ([row for row in rows if row.case in chosen] for rows in (before, after))
+        raw |= {f"{name} of {label}": _difference(name, a, b, units, resamples) for name in one.metrics}
     scored = {name: found for name, found in raw.items() if found.paired.n}
     adjusted = holm({name: found.p for name, found in scored.items() if found.p is not None})
     differences = {name: _with(found, adjusted.get(name)) for name, found in scored.items()}

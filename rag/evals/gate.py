@@ -54,10 +54,9 @@ def judge(
             "Write a new one with --update-baseline."
         )
         return Verdict(tuple(reasons))
-    report = compare(baseline, rows, gate.metrics, resamples)
-    reasons += [
-        _drop(found, gate.alpha) for found in report.metrics.values() if significant(found, gate.alpha)
-    ]
+    report = compare(baseline, rows, gate.metrics, resamples, gate.slices)
+    worse = {name: found for name, found in report.metrics.items() if significant(found, gate.alpha)}
+    reasons += [_drop(name, found, gate.alpha) for name, found in worse.items()]
     reasons += [
         f"{name}: nothing was scored, the baseline has it." for name in _lost(rows, baseline, gate.metrics)
     ]
@@ -123,10 +122,10 @@ def _side(sign: int) -> str:
     return "below" if sign > 0 else "above"
 
 
-def _drop(found: Difference, alpha: float) -> str:
+def _drop(name: str, found: Difference, alpha: float) -> str:
     pair = found.paired
     return (
-        f"{found.metric} got worse: {pair.mean_a:.3f} -> {pair.mean_b:.3f} ({pair.difference:+.3f}, "
+        f"{name} got worse: {pair.mean_a:.3f} -> {pair.mean_b:.3f} ({pair.difference:+.3f}, "
         f"95 % interval {pair.low:+.3f} to {pair.high:+.3f}, n {pair.n}; {found.test}, "
         f"p after Holm {found.adjusted:.4f} < {alpha:g})."
     )

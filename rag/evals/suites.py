@@ -33,14 +33,27 @@ FIELDS = (
     "gate",
 )
 SELECTORS = ("kinds", "tags", "split", "ids", "every")
-GATE_FIELDS = ("metrics", "floors", "alpha")
+GATE_FIELDS = ("metrics", "slices", "floors", "alpha")
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """Some kinds of questions, and the metrics that are gated on them."""
+
+    kinds: tuple[str, ...]
+    metrics: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """Which metrics may fail a build: by a significant drop (``alpha``, after Holm) or below a floor."""
+    """Which metrics may fail a build: by a significant drop (``alpha``, after Holm) or below a floor.
+
+    ``slices`` gate metrics on some kinds of questions alone, by a name for these: a change that helps one
+    kind and harms another may not move the mean.
+    """
 
     metrics: tuple[str, ...] = ()
+    slices: Mapping[str, Slice] = field(default_factory=dict)
     floors: Mapping[str, float] = field(default_factory=dict)
     alpha: float = 0.05
 
@@ -140,14 +153,22 @@ def _suite(table: Mapping[str, object], path: Path) -> Suite:
 def _gate(table: Mapping[str, object]) -> Gate:
     _known(table, GATE_FIELDS, "gate field")
     metrics, floors = _words(table, "metrics", ()), _table(table, "floors")
-    for name in (*metrics, *floors):
+    slices = {name: _slice(table) for name, table in _table(table, "slices").items()}
+    for name in (*metrics, *floors, *(metric for one in slices.values() for metric in one.metrics)):
         _known({name: 0}, tuple(METRICS), "metric")
     alpha = table.get("alpha", 0.05)
     if not isinstance(alpha, float) or not 0 < alpha < 1:
         raise ValueError("gate.alpha is not between 0 and 1")
     if not all(isinstance(bar, int | float) for bar in floors.values()):
         raise ValueError("gate.floors are numbers")
-    return Gate(metrics, {name: float(str(bar)) for name, bar in floors.items()}, alpha)
+    return Gate(metrics, slices, {name: float(str(bar)) for name, bar in floors.items()}, alpha)
+
+
+def _slice(table: object) -> Slice:
+    if not isinstance(table, dict):
+        raise ValueError("a slice is a table")
+    _known(table, ("kinds", "metrics"), "slice field")
+    return Slice(_words(table, "kinds", ()), _words(table, "metrics", ()))
 
 
 def _selected(case: Case, select: Mapping[str, object]) -> bool:
