@@ -173,12 +173,16 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Timings:
-    """Seconds spent per stage."""
+    """Seconds spent per stage.
+
+    ``first_s`` is the time from the question to the first checked sentence, None when there is none.
+    """
 
     load_s: float = 0.0
     retrieve_s: float = 0.0
     generate_s: float = 0.0
     verify_s: float = 0.0
+    first_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -75,6 +75,7 @@ def test_checked_sentences_are_numbered_by_first_appearance() -> None:
     assert result.usage == Usage(100, 10, pytest.approx(0.0002))
     assert result.prompt == Prompts().load("answer").info
     assert result.timings.load_s == 1.5
+    assert result.timings.first_s is not None
     assert result.confidence == 0.9
 
 
@@ -125,6 +126,7 @@ def test_nothing_left_means_abstaining_with_the_nearest() -> None:
     assert {r.paper.key for r in result.nearest} <= {"prefill", "revise"}
     assert result.removed[0].citations == ()
     assert result.usage.prompt_tokens == 100
+    assert result.timings.first_s is None
 
 
 def test_a_model_that_declines() -> None:

@@ -194,7 +194,7 @@ def test_ask_json_has_the_documented_fields() -> None:
         "source",
     }  # type: ignore[index]
     assert result["index"] == {"papers": 38, "passages": 41, "embedder": "fake", "fingerprint": "f00d"}
-    assert set(result["timings"]) == {"load_s", "retrieve_s", "generate_s", "verify_s"}  # type: ignore[call-overload]
+    assert set(result["timings"]) == {"load_s", "retrieve_s", "generate_s", "verify_s", "first_s"}  # type: ignore[call-overload]
     assert set(result["usage"]) == {"prompt_tokens", "completion_tokens", "cost_usd"}  # type: ignore[call-overload]
 
 

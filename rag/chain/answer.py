@@ -96,6 +96,7 @@ class _Story:
     on_sentence: OnSentence
     on_note: Note
     seconds: dict[str, float] = field(default_factory=dict)
+    began: float = field(default_factory=time.perf_counter)
 
     @contextmanager
     def clock(self, stage: str) -> Iterator[None]:
@@ -105,11 +106,15 @@ class _Story:
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - began
 
+    def _show(self, sentence: Sentence) -> None:
+        self.seconds.setdefault("first_s", time.perf_counter() - self.began)
+        self.on_sentence(sentence)
+
     def counted(self, counted: Count) -> Answer:
         """The pile itself was asked about: its records answer, in either mode."""
         numbering = Numbering({paper.key: paper for paper in counted.papers})
         sentence = numbering.numbered(counted.sentence)
-        self.on_sentence(sentence)
+        self._show(sentence)
         return replace(self._blank(), sentences=(sentence,), references=numbering.references(), model=None)
 
     def extracted(self, chosen: Chosen) -> Answer:
@@ -121,7 +126,7 @@ class _Story:
         numbering = Numbering({hit.paper.key: hit.paper for hit in chosen.hits})
         sentences = tuple(numbering.numbered(sentence) for sentence in found.sentences)
         for sentence in sentences:
-            self.on_sentence(sentence)
+            self._show(sentence)
         return replace(
             self._blank(),
             sentences=sentences,
@@ -146,7 +151,7 @@ class _Story:
             with self.clock("generate_s"):
                 for sentence in work.sentences():
                     sentences.append(numbering.numbered(sentence))
-                    self.on_sentence(sentences[-1])
+                    self._show(sentences[-1])
         except KeyboardInterrupt:
             reason = "Interrupted: only the sentences above were written and checked."
             decision = replace(decision, answer=bool(sentences), reason=reason)

@@ -42,7 +42,7 @@ def answer(result: Answer) -> Json:
         "invalid_refs": result.invalid_refs,
         "cached": result.cached,
         "usage": asdict(result.usage),
-        "timings": {name: round(seconds, 4) for name, seconds in asdict(result.timings).items()},
+        "timings": {name: seconds and round(seconds, 4) for name, seconds in asdict(result.timings).items()},
         "prompt": asdict(result.prompt) if result.prompt else None,
         "index": asdict(result.index),
     }
