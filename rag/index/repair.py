@@ -12,12 +12,15 @@ from pathlib import Path
 
 from rag.errors import EnvironmentFault, IndexMissing
 from rag.index import manifest
-from rag.index.changes import Changes
 from rag.index.database import PAPERS
+from rag.index.derive import Derivation
 from rag.index.library import keyword_folder, vector_folder
 from rag.index.parts import Identity, Parts
 from rag.index.report import SyncReport
-from rag.index.writer import UNFINISHED, OnWait, Progress, Writer, writing_to
+from rag.index.vector_side import Progress
+from rag.index.writer import UNFINISHED, OnWait, Writer, writing_to
+
+_ALONE = Identity(lambda _: [], lambda first, _: first, lambda proposed, _: proposed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def verify(
         _require_sound_records(writer.db, folder)
         problems = [*_about_vectors(writer), *_about_keywords(writer), *_about_files(writer)]
         if problems and repair:
-            _no_changes(writer)
+            Derivation(writer.db, _ALONE, writer.splitter)
             writer.publish(progress, distrust=True)
     return Findings(tuple(problems), repaired=bool(problems) and repair)
 
@@ -75,11 +78,11 @@ def rebuild(
         writer.transaction(),
     ):
         _require_sound_records(writer.db, folder)
-        changes = _no_changes(writer, identity)
-        changes.touch_all()
-        changes.settle()
-        writer.replace_vectors()
-        _, changed, _, _ = changes.counts([])
+        derived = Derivation(writer.db, identity, writer.splitter)
+        derived.touch_all()
+        derived.settle()
+        writer.vectors.replace()
+        _, changed, _, _ = derived.counts([])
         writer.publish(progress, distrust=True)
         papers = int(writer.db.execute("SELECT count(*) FROM papers").fetchone()[0])
     return SyncReport(changed=changed, unchanged=papers - changed, papers=papers)
@@ -101,20 +104,13 @@ def _require_sound_records(db: sqlite3.Connection, folder: Path) -> None:
         )
 
 
-def _no_changes(writer: Writer, identity: Identity | None = None) -> Changes:
-    never = Identity(lambda _: [], lambda first, _: first, lambda proposed, _: proposed)
-    return Changes(
-        writer.db, read=lambda _: iter(()), identity=identity or never, splitter=writer.splitter, reading=""
-    )
-
-
 def _about_vectors(writer: Writer) -> list[str]:
     wanted = {id_ for (id_,) in writer.db.execute("SELECT id FROM passages")}
     try:
         store = writer.parts.open_vectors(vector_folder(writer.folder))
         try:
             stored = store.ids()
-            found = store.finds(writer.sample(stored & wanted))
+            found = store.finds(writer.vectors.sample(stored & wanted))
         finally:
             store.close()
     except EnvironmentFault as fault:

@@ -10,15 +10,16 @@ during all this sees the old state or the new one (``rag.index.writer`` says how
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rag.errors import UsageError
-from rag.index.changes import Changes
+from rag.index.changes import Changes, drop_paper
+from rag.index.derive import Derivation
 from rag.index.parts import Identity, Parts, Read
 from rag.index.report import SyncReport
-from rag.index.writer import OnWait, Progress, Writer, writing_to
-from rag.records import Paper
+from rag.index.vector_side import Progress
+from rag.index.writer import OnWait, Writer, writing_to
 
 
 def sync(
@@ -55,13 +56,14 @@ def sync(
     """
     began = time.monotonic()
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
-        changes = Changes(writer.db, read=read, identity=identity, splitter=writer.splitter, reading=reading)
+        derived = Derivation(writer.db, identity, writer.splitter)
+        changes = Changes(writer.db, derived, read=read, identity=identity, reading=reading)
         for path in files:
             changes.take_file(path)
         if prune:
             changes.drop_missing_files()
-        changes.settle()
-        added, changed, unchanged, removed = changes.counts(files)
+        derived.settle()
+        added, changed, unchanged, removed = derived.counts(files)
         writer.publish(progress)
         papers = _count_papers(writer)
     return SyncReport(
@@ -86,20 +88,16 @@ def remove(
     """
     began = time.monotonic()
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
-        changes = Changes(writer.db, read=_nothing, identity=identity, splitter=writer.splitter, reading="")
+        derived = Derivation(writer.db, identity, writer.splitter)
         for key in keys:
             if not writer.db.execute("SELECT 1 FROM papers WHERE key = ?", (key,)).fetchone():
                 raise UsageError(f"There is no paper {key!r} in {folder}.", "See: rag papers list")
-            changes.drop_paper(key)
-        changes.settle()
-        _, changed, _, removed = changes.counts([])
+            drop_paper(writer.db, derived, key)
+        derived.settle()
+        _, changed, _, removed = derived.counts([])
         writer.publish()
         papers = _count_papers(writer)
     return SyncReport(changed=changed, removed=removed, papers=papers, seconds=time.monotonic() - began)
-
-
-def _nothing(_: Path) -> Iterator[Paper]:
-    return iter(())
 
 
 def _count_papers(writer: Writer) -> int:

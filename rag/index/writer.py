@@ -28,22 +28,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from rag.errors import EnvironmentFault, IndexMismatch
-from rag.index import lock, manifest, rows
+from rag.index import lock, manifest
 from rag.index.database import FORMAT, PAPERS, VECTORS, faults, open_papers
-from rag.index.library import keyword_folder, vector_folder, wrong_embedder
+from rag.index.library import keyword_folder, wrong_embedder
 from rag.index.manifest import Manifest
-from rag.index.parts import Item, Parts, WritableVectors
-from rag.index.passages import Prepared, Splitter, joined
+from rag.index.parts import Parts
+from rag.index.passages import Splitter, joined
+from rag.index.vector_side import Progress, VectorSide
 from rag.index.vectors import StoredVectors
-from rag.records import Passage
 
-Progress = Callable[[int, int], None]
 OnWait = Callable[[lock.Holder], None]
 
 UNFINISHED = "unfinished"
 _OURS = (PAPERS, VECTORS, manifest.NAME, lock.NAME, lock.HOLDER, UNFINISHED, "chroma", "keyword")
-_BATCH = 256
-_SAMPLE = 100
 
 
 @contextmanager
@@ -82,13 +79,12 @@ class Writer:
         self.db = open_papers(folder)
         self.stored = StoredVectors(folder, parts.embedder.id)
         self.splitter = Splitter(parts.embedder.count_tokens, parts.embedder.window)
-        self._vectors: WritableVectors | None = None
+        self.vectors = VectorSide(folder, parts, self.db, self.stored)
 
     def close(self) -> None:
-        self.db.close()
+        self.vectors.close()
         self.stored.close()
-        if self._vectors is not None:
-            self._vectors.close()
+        self.db.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -134,7 +130,7 @@ class Writer:
             self.db.execute("COMMIT")
             return False
         (self.folder / UNFINISHED).touch()
-        self._fill(self._missing() if suspect else self._ids("temp.fresh"), progress)
+        self.vectors.fill(self.vectors.missing() if suspect else self._ids("temp.fresh"), progress)
         if suspect or not keywords.is_dir():
             self._build_keywords(keywords)
         self.db.executemany(
@@ -144,74 +140,6 @@ class Writer:
         self.db.execute("COMMIT")
         self._clean_up(new)
         return True
-
-    def vectors(self) -> WritableVectors:
-        """The vector store, opened when first needed."""
-        if self._vectors is None:
-            self._vectors = self.parts.open_vectors(vector_folder(self.folder))
-        return self._vectors
-
-    def replace_vectors(self) -> WritableVectors:
-        """Throw the vector store away, however damaged, and open an empty one."""
-        if self._vectors is not None:
-            self._vectors.reset()
-            return self._vectors
-        shutil.rmtree(vector_folder(self.folder), ignore_errors=True)
-        return self.vectors()
-
-    def sound_ids(self) -> set[str]:
-        """Ids in the vector store; none if it is damaged, and then it is made anew."""
-        try:
-            ids = self.vectors().ids()
-            sound = self.vectors().finds(self.sample(ids))
-        except EnvironmentFault:
-            sound = False
-        if sound:
-            return ids
-        self.replace_vectors()
-        return set()
-
-    def _missing(self) -> list[str]:
-        """Passages that Chroma lacks after what nobody knows was taken out of it."""
-        stored = self.sound_ids()
-        wanted = set(self._ids("passages"))
-        self.vectors().delete(sorted(stored - wanted - set(self._ids("temp.gone"))))
-        return sorted(wanted - stored)
-
-    def sample(self, ids: set[str]) -> dict[str, bytes]:
-        """Stored vectors of some of ``ids``, spread evenly, to search for."""
-        every = sorted(ids)
-        chosen = every[:: max(1, len(every) // _SAMPLE)]
-        marks = ",".join("?" * len(chosen))
-        hashes = dict(
-            self.db.execute(f"SELECT id, text_hash FROM passages WHERE id IN ({marks})", chosen).fetchall()
-        )
-        known = self.stored.recall(hashes.values())
-        return {id_: known[text_hash] for id_, text_hash in hashes.items() if text_hash in known}
-
-    def _fill(self, ids: list[str], progress: Progress | None) -> None:
-        if not ids:
-            return
-        ingest = self.parts.open_ingest(self.vectors(), self.parts.embedder)
-        for at in range(0, len(ids), _BATCH):
-            if progress:
-                progress(at, len(ids))
-            ingest.run(list(self._items(ids[at : at + _BATCH])), self.stored)
-        if progress:
-            progress(len(ids), len(ids))
-
-    def _items(self, ids: list[str]) -> Iterator[Item]:
-        marks = ",".join("?" * len(ids))
-        for id_, key, start, stop, titled, text_hash, abstract, body, sources in self.db.execute(
-            "SELECT p.id, p.paper_key, p.start, p.stop, p.titled, p.text_hash, papers.abstract, papers.body,"
-            " papers.sources FROM passages p JOIN papers ON papers.key = p.paper_key"
-            f" WHERE p.id IN ({marks}) ORDER BY p.paper_key, p.start",
-            ids,
-        ):
-            paper = rows.unpack(key, abstract, body, rows.unpack_sources(sources))
-            text = abstract[start:stop]
-            embedded = joined((paper.title or "").strip(), text) if titled else text
-            yield paper, Prepared(Passage(id_, key, text, start, stop), embedded, text_hash)
 
     def _build_keywords(self, folder: Path) -> None:
         part = folder.with_name(f"{folder.name}.part")
@@ -244,7 +172,7 @@ class Writer:
         manifest.write(self.folder, new)
         gone = self._ids("temp.gone")
         if gone:
-            self.vectors().delete([id_ for id_ in gone if not self._is_published(id_)])
+            self.vectors.delete([id_ for id_ in gone if not self._is_published(id_)])
         self.stored.forget(
             text_hash
             for (text_hash,) in self.db.execute(

@@ -1,0 +1,113 @@
+"""The vector store of an index as its writer uses it: filled from the records, mistrusted after a crash.
+
+side.fill(side.missing(), progress)        # whatever state it was in, it now holds every passage
+"""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from rag.errors import EnvironmentFault
+from rag.index import rows
+from rag.index.library import vector_folder
+from rag.index.parts import Item, Parts, WritableVectors
+from rag.index.passages import Prepared, joined
+from rag.index.vectors import StoredVectors
+from rag.records import Passage
+
+Progress = Callable[[int, int], None]
+
+_BATCH = 256
+_SAMPLE = 100
+
+
+class VectorSide:
+    """The vector store beside the records ``db``, opened when it is first needed."""
+
+    def __init__(self, folder: Path, parts: Parts, db: sqlite3.Connection, stored: StoredVectors) -> None:
+        self._folder = folder
+        self._parts = parts
+        self._db = db
+        self._stored = stored
+        self._vectors: WritableVectors | None = None
+
+    def close(self) -> None:
+        if self._vectors is not None:
+            self._vectors.close()
+
+    def delete(self, ids: list[str]) -> None:
+        self.opened().delete(ids)
+
+    def opened(self) -> WritableVectors:
+        """The vector store, opened when first needed."""
+        if self._vectors is None:
+            self._vectors = self._parts.open_vectors(vector_folder(self._folder))
+        return self._vectors
+
+    def replace(self) -> WritableVectors:
+        """Throw the vector store away, however damaged, and open an empty one."""
+        if self._vectors is not None:
+            self._vectors.reset()
+            return self._vectors
+        shutil.rmtree(vector_folder(self._folder), ignore_errors=True)
+        return self.opened()
+
+    def sound_ids(self) -> set[str]:
+        """Ids in the vector store; none if it is damaged, and then it is made anew."""
+        try:
+            ids = self.opened().ids()
+            sound = self.opened().finds(self.sample(ids))
+        except EnvironmentFault:
+            sound = False
+        if sound:
+            return ids
+        self.replace()
+        return set()
+
+    def missing(self) -> list[str]:
+        """Passages that Chroma lacks after what nobody knows was taken out of it."""
+        stored = self.sound_ids()
+        wanted = set(self._ids("passages"))
+        self.opened().delete(sorted(stored - wanted - set(self._ids("temp.gone"))))
+        return sorted(wanted - stored)
+
+    def sample(self, ids: set[str]) -> dict[str, bytes]:
+        """Stored vectors of some of ``ids``, spread evenly, to search for."""
+        every = sorted(ids)
+        chosen = every[:: max(1, len(every) // _SAMPLE)]
+        marks = ",".join("?" * len(chosen))
+        hashes = dict(
+            self._db.execute(f"SELECT id, text_hash FROM passages WHERE id IN ({marks})", chosen).fetchall()
+        )
+        known = self._stored.recall(hashes.values())
+        return {id_: known[text_hash] for id_, text_hash in hashes.items() if text_hash in known}
+
+    def fill(self, ids: list[str], progress: Progress | None) -> None:
+        if not ids:
+            return
+        ingest = self._parts.open_ingest(self.opened(), self._parts.embedder)
+        for at in range(0, len(ids), _BATCH):
+            if progress:
+                progress(at, len(ids))
+            ingest.run(list(self._items(ids[at : at + _BATCH])), self._stored)
+        if progress:
+            progress(len(ids), len(ids))
+
+    def _items(self, ids: list[str]) -> Iterator[Item]:
+        marks = ",".join("?" * len(ids))
+        for id_, key, start, stop, titled, text_hash, abstract, body, sources in self._db.execute(
+            "SELECT p.id, p.paper_key, p.start, p.stop, p.titled, p.text_hash, papers.abstract, papers.body,"
+            " papers.sources FROM passages p JOIN papers ON papers.key = p.paper_key"
+            f" WHERE p.id IN ({marks}) ORDER BY p.paper_key, p.start",
+            ids,
+        ):
+            paper = rows.unpack(key, abstract, body, rows.unpack_sources(sources))
+            text = abstract[start:stop]
+            embedded = joined((paper.title or "").strip(), text) if titled else text
+            yield paper, Prepared(Passage(id_, key, text, start, stop), embedded, text_hash)
+
+    def _ids(self, table: str) -> list[str]:
+        return [id_ for (id_,) in self._db.execute(f"SELECT id FROM {table} ORDER BY id")]
