@@ -236,18 +236,14 @@ def test_ingest_reads_a_pipe(tmp_path: Path) -> None:
     assert (first["added"], again["unchanged"], again["papers"]) == (2, 2, 2)
 
 
-def test_a_catalogue_gives_titles(abstracts: Path, tmp_path: Path) -> None:
-    titles = [
-        "FooNet: Half the Memory and a Day of Training",
-        "On Something Else Entirely",
-        "Bread and Its Discontents",
-    ]
-    catalog = tmp_path / "titles.jsonl"
-    catalog.write_text("".join(json.dumps({"title": t, "authors": ["A. B"]}) + "\n" for t in titles))
-    rag("ingest", abstracts, "--catalog", catalog, "--index", tmp_path / "index")
-    listed = json.loads(rag("papers", "list", "--json", "--index", tmp_path / "index").stdout)["papers"]
-    assert {paper["title"] for paper in listed} == {titles[0], None}
-    missing = rag("ingest", abstracts, "--catalog", tmp_path / "nope", "--index", tmp_path / "index")
+def test_a_catalogue_completes_records(tmp_path: Path) -> None:
+    pile, catalog, index = tmp_path / "pile.jsonl", tmp_path / "titles.jsonl", tmp_path / "index"
+    pile.write_text(json.dumps({"title": "FooNet: Half the Memory", "abstract": BARE.split("\n\n")[1]}))
+    catalog.write_text(json.dumps({"title": "FooNet: Half the Memory", "authors": ["Ann Lee"]}))
+    rag("ingest", pile, "--catalog", catalog, "--index", index)
+    listed = json.loads(rag("papers", "list", "--json", "--index", index).stdout)["papers"]
+    assert [paper["authors"] for paper in listed] == [["Ann Lee"]]
+    missing = rag("ingest", pile, "--catalog", tmp_path / "nope", "--index", index)
     assert str(tmp_path / "nope") in one_line(missing, 2)
 
 
