@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -200,6 +201,20 @@ def test_an_unreadable_file_keeps_what_it_gave_and_spares_the_others(index: Path
     assert counts(ingest(index, bad)) == (1, 0, 1, 1)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux only")
+def test_a_file_name_that_is_no_text_spares_the_others(index: Path, tmp_path: Path) -> None:
+    odd, good = (
+        Path(f"{tmp_path}/\udcff.jsonl"),
+        write(tmp_path / "good", [paper(1, key="k\ud800"), paper(2)]),
+    )
+    report = ingest(index, write(odd, [paper(3)]), good)
+    assert report.added == 1
+    assert [(f.record, f.error.split(":")[0]) for f in report.failed] == [
+        (0, "the file's name is not valid Unicode"),
+        (1, "cannot be stored"),
+    ]
+
+
 def test_another_way_of_reading_reads_every_file_again(index: Path, tmp_path: Path) -> None:
     file = settle(write(tmp_path / "a.jsonl", [paper(1)]))
     ingest(index, file, reading="1")
@@ -268,3 +283,23 @@ def test_an_empty_pile_is_an_index_too(index: Path, tmp_path: Path) -> None:
     assert found(index, "anything") == []
     ingest(index, write(tmp_path / "a", [paper(1)]))
     assert found(index, "anything") == ["paper1"]
+
+
+class Unreachable(FakeEmbedder):
+    """An embedder behind a server that is down."""
+
+    @property
+    def dimensions(self) -> int:
+        raise ProviderError("down")
+
+    @dimensions.setter
+    def dimensions(self, value: int) -> None: ...
+
+
+def test_an_unchanged_ingest_needs_no_embedding_server(index: Path, tmp_path: Path) -> None:
+    file = write(tmp_path / "a", [paper(1)])
+    ingest(index, file)
+    down = parts(Unreachable(64))
+    assert counts(ingest(index, file, parts=down)) == (0, 0, 1, 0)
+    with pytest.raises(ProviderError, match="down"):
+        ingest(tmp_path / "new", file, parts=down)

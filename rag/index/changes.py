@@ -48,6 +48,9 @@ class Changes:
     def take_file(self, path: Path) -> None:
         """Read ``path`` if it changed; a file that cannot be read keeps what it gave before."""
         name = str(path.absolute())
+        if not _is_text(name):
+            self.failed.append(Failure(ascii(name), 0, "the file's name is not valid Unicode"))
+            return
         checked = time.time_ns()
         try:
             stat = path.stat()
@@ -122,7 +125,7 @@ class Changes:
         try:
             body, digest = rows.pack(paper)
             source = rows.pack_sources([paper.source])
-            source.encode()
+            (paper.key + source).encode()  # SQLite refuses half a surrogate pair
         except (ValueError, TypeError) as error:
             return Failure(paper.source.file, paper.source.record, f"cannot be stored: {error}")
         known = self._db.execute(
@@ -183,6 +186,11 @@ class _Taken:
     def __contains__(self, key: object) -> bool:
         # Records, since those of this run have no paper yet.
         return self._db.execute("SELECT 1 FROM records WHERE paper_key = ?", (key,)).fetchone() is not None
+
+
+def _is_text(name: str) -> bool:
+    """Whether it can be stored; bytes of a file name that are no UTF-8 come as halves of surrogate pairs."""
+    return not any("\ud800" <= char <= "\udfff" for char in name)
 
 
 def _digest(path: Path) -> str:

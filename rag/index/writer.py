@@ -122,7 +122,8 @@ class Writer:
         Returns:
             whether there was anything to do.
         """
-        old, new = self.published(), self._describe()
+        old = self.published()
+        new = self._describe(old)
         suspect = distrust or (self.folder / UNFINISHED).exists()
         keywords = keyword_folder(self.folder, new.fingerprint)
         moved = self._any("fresh") or self._any("gone")
@@ -131,7 +132,7 @@ class Writer:
             return False
         (self.folder / UNFINISHED).touch()
         self.vectors.fill(self.vectors.missing() if suspect else self._ids("temp.fresh"), progress)
-        if suspect or not keywords.is_dir():
+        if distrust or not keywords.is_dir():  # one that is there is whole: it was renamed when done
             self._build_keywords(keywords)
         self.db.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?, ?)",
@@ -153,7 +154,7 @@ class Writer:
             title = json.loads(body)[0]
             yield key, joined((title or "").strip(), abstract)
 
-    def _describe(self) -> Manifest:
+    def _describe(self, old: Manifest | None) -> Manifest:
         """The manifest of the state in the transaction."""
         settings = self.splitter.settings()
         digest = hashlib.sha256(json.dumps([FORMAT, self.parts.embedder.id, settings]).encode())
@@ -163,9 +164,10 @@ class Writer:
             papers += 1
         passages = self.db.execute("SELECT count(*) FROM passages").fetchone()[0]
         embedder = self.parts.embedder
-        return Manifest(
-            FORMAT, embedder.id, embedder.dimensions, settings, papers, passages, digest.hexdigest()[:16]
-        )
+        # A remote embedder has to be asked for its dimensions; an unchanged index needs no server.
+        known = old is not None and old.embedder == embedder.id and old.dimensions
+        dimensions = known or embedder.dimensions
+        return Manifest(FORMAT, embedder.id, dimensions, settings, papers, passages, digest.hexdigest()[:16])
 
     def _clean_up(self, new: Manifest) -> None:
         """Delete what only the old state used. Whoever is killed in here leaves ``unfinished`` behind."""
@@ -181,9 +183,8 @@ class Writer:
         )
         for each in (self.folder / "keyword").iterdir():
             if each.name != new.fingerprint:
-                shutil.rmtree(
-                    each, ignore_errors=True
-                )  # where open files cannot be deleted, the next run does
+                # Where files in use cannot be deleted, a later run does it.
+                shutil.rmtree(each, ignore_errors=True)
         (self.folder / UNFINISHED).unlink()
 
     def _is_published(self, id_: str) -> bool:
