@@ -68,7 +68,8 @@ class Derivation:
             " FROM temp.touched t LEFT JOIN papers p ON p.key = t.key"
         ).fetchone()
         added, changed, removed = map(int, row)
-        names = ((str(path.absolute()),) for path in files)
+        # A name that is no Unicode cannot be stored, so no record has it.
+        names = ((str(path.absolute()).encode(errors="replace").decode(),) for path in files)
         self._db.executemany("INSERT OR IGNORE INTO temp.given VALUES (?)", names)
         present = self._db.execute(
             "SELECT count(DISTINCT paper_key) FROM records WHERE file IN (SELECT file FROM temp.given)"
