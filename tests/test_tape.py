@@ -200,9 +200,19 @@ def test_streams_are_readable_and_come_back_event_by_event(tmp_path: Path) -> No
 
 def test_a_stream_of_an_unknown_form_is_kept_as_text(tmp_path: Path) -> None:
     file = tmp_path / "a.yaml"
-    raw = b"event: ping\ndata: {}\n\n: a comment\n\n"
+    raw = b"event: ping\ndata: {}\n\n"
     tape_file.write(file, TapeFile((Interaction("POST", "/v1/x", b"", 200, {}, raw),), {}))
     assert tape_file.read(file).interactions[0].response == raw
+
+
+def test_signs_of_life_in_a_stream_are_left_out(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    plain = stream("A reply.", "tiny")
+    tape_file.write(
+        file, TapeFile((Interaction("POST", "/v1/x", b"{}", 200, {}, b":\n\n:\n\n" + plain),), {})
+    )
+    assert events(tape_file.read(file).interactions[0].response) == events(plain)
+    assert "text: A reply." in file.read_text("utf-8")
 
 
 def test_prompts_are_literal_blocks(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@
         stream:                           # a streamed reply: runs of events that differ in the text only
         - {frame: {choices: [{delta: {content: null}}], ...}, text: The whole text., cuts: 4 6 5}
 
-Nothing is lost but the order of JSON's spaces, the time stamp that some servers put on each event of a stream
-(the first is kept for all), and every header that is not on the list.
+Nothing is lost but the spaces of JSON, the time stamp that some servers put on each event of a stream (the
+first is kept for all), a stream's comments (signs of life), and every header that is not on the list.
 """
 
 from __future__ import annotations
@@ -136,8 +136,12 @@ def _line(event: Any) -> str:
 
 
 def _events(text: str) -> list[Any] | None:
-    """The events of a stream that holds only ``data:`` lines of JSON and [DONE]; None for any other text."""
-    lines = [line for line in text.replace("\r\n", "\n").split("\n") if line]
+    """The events of a stream of ``data:`` lines of JSON and [DONE]; None for any other text.
+
+    Comments (":" and anything) are left out: llama.cpp sends them while it reads a long prompt, as a sign
+    of life.
+    """
+    lines = [line for line in text.replace("\r\n", "\n").split("\n") if line and not line.startswith(":")]
     if not lines or not all(line.startswith("data:") for line in lines):
         return None
     try:
