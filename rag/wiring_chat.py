@@ -85,6 +85,11 @@ def writers(settings: Settings) -> Callable[[Dials, bool, Note], Writer | None]:
 
 def talk(desk: Desk, settings: Settings, *, first: str, vi: bool | None, save: bool) -> bool:
     """Talk with whoever is there: a person at a terminal, or a pipe. Return whether all could be done."""
+    if sys.stdin.isatty() and sys.stdout.isatty() and os.environ.get("TERM", "dumb") in ("dumb", "unknown"):
+        from rag.chat import plainly
+
+        plainly.run(desk, first=first)
+        return True
     if sys.stdin.isatty() and sys.stdout.isatty():
         from rag.chat import screen
 

@@ -306,6 +306,7 @@ def test_an_index_that_is_not_there_is_an_error_each_time_and_no_end(tmp_path: P
 def test_unknown_commands_name_the_nearest(talk: Talk) -> None:
     assert "There is no command /surces. Did you mean /sources?" in talk.say("/surces")
     assert "/help lists the commands." in talk.say("/")
+    assert "Did you mean /quotes or /quit?" in talk.say("/qu")
     assert talk.after.failed
 
 

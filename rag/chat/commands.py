@@ -2,9 +2,11 @@
 
 >>> parse("/use lee2025revise"), parse("How many layers?")
 (Command(name='use', argument='lee2025revise'), None)
->>> parse("/source")
+>>> parse("/surces")
 Traceback (most recent call last):
-rag.errors.UsageError: There is no command /source. Did you mean /sources?
+rag.errors.UsageError: There is no command /surces. Did you mean /sources?
+
+The first letters are enough where they begin only one command.
 """
 
 from __future__ import annotations
@@ -85,11 +87,12 @@ def parse(line: str) -> Command | None:
     known = [spec.name for spec in COMMANDS]
     if name in known:
         return Command(name, " ".join(argument.split()))
-    near = (
-        difflib.get_close_matches(name, known, n=1, cutoff=0.5)
-        or [k for k in known if k.startswith(name)][:1]
-    )
-    remedy = f"Did you mean /{near[0]}?" if near and name else "/help lists the commands."
+    begun = [one for one in known if name and one.startswith(name)]
+    if len(begun) == 1:
+        return Command(begun[0], " ".join(argument.split()))
+    near = begun or difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    meant = " or ".join(f"/{one}" for one in near)
+    remedy = f"Did you mean {meant}?" if near else "/help lists the commands."
     raise UsageError(f"There is no command /{word}.", remedy)
 
 

@@ -8,6 +8,10 @@ The prompt comes first; the papers are opened in the background once it is on th
 from __future__ import annotations
 
 import os
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -25,7 +29,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from rag.chat import commands
 from rag.chat.completion import Words
-from rag.chat.desk import Desk
+from rag.chat.desk import Desk, Next
 from rag.chat.face import is_capable
 from rag.render import safe
 
@@ -41,7 +45,6 @@ _STYLE = Style.from_dict(
     }
 )
 _SIGN = "› "
-_PLAIN_SIGN = "> "
 _LEAVING = "Ctrl-C again, or Ctrl-D, leaves."
 
 
@@ -51,13 +54,18 @@ def run(desk: Desk, *, history: Path | None, first: str = "", vi: bool = False) 
     draft = ""
     if first:
         asker.remember(first)
-        draft = desk.take(first).draft
+        draft = _taken(desk, first).draft
     while (line := asker.ask(draft)) is not None:
-        after = desk.take(line)
+        after = _taken(desk, line)
         if after.leave:
             return
         draft = after.draft
         desk.face.text("\n")
+
+
+def _taken(desk: Desk, line: str) -> Next:
+    with unechoed():
+        return desk.take(line)
 
 
 class _Asker:
@@ -112,7 +120,7 @@ class _Asker:
         return bool(self._session.default_buffer.text.strip())
 
     def _sign(self) -> StyleAndTextTuples:
-        return [("class:prompt", _SIGN if self._rich else _PLAIN_SIGN)]
+        return [("class:prompt", _SIGN)]
 
     def _start(self) -> None:
         """Open the papers once the first prompt is drawn, so that the prompt does not wait for them."""
@@ -170,7 +178,7 @@ def _history(file: Path | None) -> History:
 
 
 def _keys() -> KeyBindings:
-    """Enter sends, Alt-Enter (Escape, Enter) and Ctrl-J begin a new line."""
+    """Enter sends, Alt-Enter (or Escape, then Enter) begins a new line."""
     keys = KeyBindings()
     choosing = Condition(lambda: get_app().current_buffer.complete_state is not None) & has_completions
 
@@ -186,9 +194,27 @@ def _keys() -> KeyBindings:
     def send(event: KeyPressEvent) -> None:
         accept_line(event)
 
+    @keys.add("escape", "enter")
     def new_line(event: KeyPressEvent) -> None:
         event.current_buffer.insert_text("\n")
 
-    keys.add("escape", "enter")(new_line)
-    keys.add("c-j")(new_line)
+    # What was typed while an answer was written arrives with line feeds.
+    keys.add("c-j", filter=~is_done)(send)
     return keys
+
+
+@contextmanager
+def unechoed() -> Iterator[None]:
+    """Keep keys pressed while an answer is written off the screen; they come with the next prompt."""
+    try:
+        before = termios.tcgetattr(sys.stdin)
+    except (termios.error, ValueError, OSError):
+        yield
+        return
+    silent = list(before)
+    silent[3] &= ~termios.ECHO
+    termios.tcsetattr(sys.stdin, termios.TCSANOW, silent)
+    try:
+        yield
+    finally:
+        termios.tcsetattr(sys.stdin, termios.TCSANOW, before)
