@@ -138,3 +138,29 @@ class ChatModel(Protocol):
         ...
 
     def stream(self, request: ChatRequest) -> Iterator[Delta]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a web service answered, good or refusing; its moments of being busy are not passed on."""
+
+    status: int
+    body: bytes
+
+
+class Service(Protocol):
+    """A web service that is asked at its own pace, again when it was busy or the connection broke."""
+
+    def ask(
+        self,
+        path: str,
+        params: Mapping[str, str] | None = None,
+        body: object = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> Reply:
+        """Return the reply to a GET, or to a POST of ``body`` as JSON.
+
+        Raises:
+            ProviderError: it cannot be reached, stays busy, or wants to be left alone for long.
+        """
+        ...

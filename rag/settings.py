@@ -36,9 +36,16 @@ from rag.errors import EnvironmentFault, UsageError
 from rag.records import Mode
 
 DEFAULT = "default"
-SECRETS = frozenset({"api_key", "embed_api_key"})
-# Weaker than RAG_*: set for other programs as well, but what a user of OpenAI's tools expects to work.
-BORROWED = {"OPENAI_API_KEY": "api_key", "OPENAI_BASE_URL": "base_url"}
+SECRETS = frozenset({"api_key", "embed_api_key", "s2_api_key", "openreview_password"})
+# Weaker than RAG_*: set for other programs as well, but what a user of those expects to work.
+BORROWED = {
+    "OPENAI_API_KEY": "api_key",
+    "OPENAI_BASE_URL": "base_url",
+    "OPENREVIEW_USERNAME": "openreview_username",
+    "OPENREVIEW_PASSWORD": "openreview_password",
+    "SEMANTIC_SCHOLAR_API_KEY": "s2_api_key",
+    "S2_API_KEY": "s2_api_key",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +75,13 @@ class Settings:
     embed_model: str | None = None
     embed_base_url: str | None = None
     embed_api_key: str | None = field(default=None, repr=False)
+    arxiv_url: str | None = None
+    openreview_url: str | None = None
+    openreview_v1_url: str | None = None
+    openreview_username: str | None = None
+    openreview_password: str | None = field(default=None, repr=False)
+    s2_url: str | None = None
+    s2_api_key: str | None = field(default=None, repr=False)
     prices: Mapping[str, tuple[float, float]] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -246,6 +260,13 @@ _KINDS: Mapping[str, Callable[[object], object]] = MappingProxyType(
         "embed_model": values.text,
         "embed_base_url": values.url,
         "embed_api_key": values.text,
+        "arxiv_url": values.url,
+        "openreview_url": values.url,
+        "openreview_v1_url": values.url,
+        "openreview_username": values.text,
+        "openreview_password": values.text,
+        "s2_url": values.url,
+        "s2_api_key": values.text,
         "prices": values.prices,
     }
 )

@@ -18,9 +18,11 @@ from rag import places
 from rag.errors import IndexMissing, ProviderError, UsageError
 from rag.records import Answer, Filters, Paper, Sentence
 from rag.settings import Settings
+from rag.wiring_fetch import fetch_arxiv, fetch_openreview, fetch_s2
 from rag.wiring_index import (
     Note,
     build_sample,
+    changes,
     consistency,
     describe,
     embedder,
@@ -42,11 +44,15 @@ __all__ = [
     "Note",
     "ask",
     "build_sample",
+    "changes",
     "chat_model",
     "consistency",
     "describe",
     "dials",
     "embedder",
+    "fetch_arxiv",
+    "fetch_openreview",
+    "fetch_s2",
     "ingest",
     "known",
     "offered",

@@ -9,7 +9,9 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
+from itertools import count, islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from rag.ports import Embedder
 
 Note = Callable[[str], None]
+EVERY = 500
 
 
 def embedder(settings: Settings) -> Embedder:
@@ -71,7 +74,7 @@ def ingest(
     titles = Catalog.load(catalog) if catalog else None
     read = partial(_read, mapping=mapping, titles=titles)
     _require_a_paper(files, partial(_read, mapping=mapping))
-    made_of = [__version__, sorted((mapping or {}).items()), _digest(catalog) if catalog else ""]
+    made_of = [__version__, sorted((mapping or {}).items()), titles.fingerprint if titles else ""]
     return _sync(
         settings,
         places.prepared(places.writing(settings)),
@@ -84,17 +87,41 @@ def ingest(
     )
 
 
-def _digest(file: Path) -> str:
-    return hashlib.sha256(file.read_bytes()).hexdigest()
-
-
 def describe(
-    settings: Settings, paths: Sequence[Path], mapping: Mapping[str, str] | None = None
+    settings: Settings,
+    paths: Sequence[Path],
+    mapping: Mapping[str, str] | None = None,
+    catalog: Path | None = None,
 ) -> list[Description]:
     """Say what an ingest would read, with the first records of each file."""
     from rag import corpus
+    from rag.corpus.catalog import Catalog
 
-    return [corpus.describe(file, mapping) for file in found(settings, paths)]
+    described = [corpus.describe(file, mapping) for file in found(settings, paths)]
+    if catalog is None:
+        return described
+    titles = Catalog.load(catalog)
+    # The catalogue judges papers together: the first ones alone could get other titles.
+    return [
+        replace(each, records=tuple(islice(_read(Path(each.file), mapping, titles), len(each.records))))
+        for each in described
+    ]
+
+
+def changes(settings: Settings, paths: Sequence[Path]) -> Iterator[None]:
+    """Yield once at the beginning and after every change under ``paths``; see ``rag.adapters.watch``.
+
+    Raises:
+        UsageError: a pipe cannot be watched, and neither can what is not there.
+    """
+    from rag import corpus
+    from rag.adapters.watch import changes
+
+    if corpus.STDIN in paths:
+        raise UsageError("A pipe cannot be watched.", "Leave out --watch, or name files or folders.")
+    if missing := next((path for path in paths if not path.exists()), None):
+        raise UsageError(f"There is no file or folder {missing}.", "Check the spelling.")
+    return changes(paths, [places.writing(settings).folder])
 
 
 def found(settings: Settings, paths: Sequence[Path]) -> list[Path]:
@@ -121,16 +148,25 @@ def _kept(settings: Settings, piped: bytes) -> Path:
 def _read(
     path: Path, mapping: Mapping[str, str] | None = None, titles: Catalog | None = None
 ) -> Iterator[Paper | Failure]:
-    """Read a file; a catalogue judges its papers together, since a title goes to one of them only."""
+    """Read a file, its untitled papers named by the catalogue."""
     from rag import corpus
 
     items = corpus.read(path, mapping)
-    if titles is None:
-        yield from items
-        return
-    kept = list(items)
-    named = iter(titles.assign([item for item in kept if isinstance(item, Paper)]))
-    yield from (next(named) if isinstance(item, Paper) else item for item in kept)
+    return titles.entitle(items) if titles else items
+
+
+def _counted(read: Read, told: Callable[[int, int], None]) -> Read:
+    """Count what is read on the bar; of how many, nobody knows before the end."""
+    numbers = count(1)
+
+    def counted(path: Path) -> Iterator[Paper | Failure]:
+        for item in read(path):
+            number = next(numbers)
+            if number % EVERY == 0:
+                told(number, 0)
+            yield item
+
+    return counted
 
 
 def build_sample(settings: Settings, folder: Path, note: Note, *, bar: bool = True) -> None:
@@ -154,7 +190,7 @@ def verify(settings: Settings, note: Note) -> Findings:
     from rag.index import repair
 
     folder = places.reading(settings).folder
-    with _progress("Repairing", note) as told:
+    with progress("Repairing", note) as told:
         return repair.verify(folder, parts(settings), progress=told, on_wait=_waiting(note))
 
 
@@ -163,7 +199,7 @@ def rebuild(settings: Settings, note: Note) -> SyncReport:
     from rag.index import repair
 
     folder = places.reading(settings).folder
-    with _progress("Rebuilding", note) as told:
+    with progress("Rebuilding", note) as told:
         return repair.rebuild(
             folder, parts(settings), identity=_identity(), progress=told, on_wait=_waiting(note)
         )
@@ -203,11 +239,11 @@ def _sync(
 ) -> SyncReport:
     from rag.index.sync import sync
 
-    with _progress(label, note, bar=bar) as told:
+    with progress(label, note, bar=bar) as told:
         return sync(
             folder,
             files,
-            read=read,
+            read=_counted(read, told),
             identity=_identity(),
             parts=parts(settings),
             reading=reading,
@@ -240,9 +276,10 @@ def _waiting(note: Note) -> Callable[[object], None]:
     return lambda holder: note(f"Waiting: the index is being written by {holder}.")
 
 
-def _progress(
+def progress(
     label: str, note: Note, *, bar: bool = True
 ) -> AbstractContextManager[Callable[[int, int], None]]:
+    """Show how far something is: a bar in a terminal, a line a minute elsewhere."""
     from rag.render import progress
 
     return progress.bar(label) if bar and sys.stderr.isatty() else progress.log(label, note)

@@ -20,7 +20,7 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     """An empty home; nothing of the developer's settings, indexes or keys is seen."""
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("RAG_", "OPENAI_")):
+        if name.startswith(("RAG_", "OPENAI_", "OPENREVIEW_", "S2_", "SEMANTIC_SCHOLAR_")):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "DATA", "CACHE", "STATE"):

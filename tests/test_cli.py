@@ -370,7 +370,7 @@ def test_a_place_that_cannot_be_written(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["serch", "x"], "Did you mean 'search'?"),
+        (["serch", "x"], "Did you mean 'search'"),
         (["ask", "x", "--yaer", "2024"], "--year"),
         (["ask", "x", "--format", "html"], "html"),
     ],

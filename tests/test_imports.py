@@ -49,6 +49,7 @@ MAY: dict[str, set[str]] = {
     "settings": {"values", *BASE},
     "places": {"settings", *BASE},
     "corpus": LEAVES,
+    "fetch": LEAVES,
     "index": LEAVES,
     "chain": {"prompts", *LEAVES},
     "evals": {"chain", "prompts", *LEAVES},
@@ -57,6 +58,7 @@ MAY: dict[str, set[str]] = {
     "chat": {"chain", "render", "settings", "values", *LEAVES},
     "wiring": {
         "corpus",
+        "fetch",
         "index",
         "chain",
         "chat",

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag import wiring
 from rag.cli import options, output
 from rag.cli.options import Index, Json
-from rag.errors import UsageError
+from rag.errors import RagError, UsageError
+
+if TYPE_CHECKING:
+    from rag.index.report import SyncReport
 
 FAILED = 2
 
@@ -43,6 +47,9 @@ def ingest(
     ] = False,
     prune: Annotated[bool, typer.Option("--prune", help="Remove papers whose file is gone.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit 2 if any record could not be read.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Go on, and ingest again whenever a file changes.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Add papers from files, or bring the index up to date with files that changed.
@@ -52,19 +59,48 @@ def ingest(
     rag ingest library.bib abstracts.txt --index ./my-index
     rag ingest export.csv --map title=Name --map abstract=Summary --dry-run
     rag ingest abstracts.txt --catalog titles.jsonl
+    rag ingest ~/papers --prune --watch
 
     Running it again re-reads only what changed. A record that cannot be read is listed and never stops the
     others.
     """
     settings = options.settings(ctx, {"index": index})
     columns = mapping(map_ or [])
+    note = options.note(ctx)
     if dry_run:
-        output.described(wiring.describe(settings, paths, columns), json)
+        output.described(wiring.describe(settings, paths, columns, catalog), json)
         return
-    report = wiring.ingest(settings, paths, options.note(ctx), prune=prune, mapping=columns, catalog=catalog)
-    output.ingested(report, json, options.note(ctx))
+
+    def once() -> SyncReport:
+        return wiring.ingest(settings, paths, note, prune=prune, mapping=columns, catalog=catalog)
+
+    if watch:
+        watching(wiring.changes(settings, paths), once, json, note)
+        return
+    report = once()
+    output.ingested(report, json, note)
     if strict and report.failed:
         raise typer.Exit(FAILED)
+
+
+def watching(
+    changes: Iterable[None], once: Callable[[], SyncReport], json: bool, note: Callable[[str], None]
+) -> None:
+    """Ingest after every change until Ctrl-C; only a first time that fails is the end."""
+    began = False
+    for _ in changes:
+        try:
+            report = once()
+        except RagError as error:
+            if not began:
+                raise
+            output.error(error)
+            continue
+        if not began or report.added or report.changed or report.removed or report.failed:
+            output.ingested(report, json, note)
+        if not began:
+            note("Watching for changes; Ctrl-C ends.")
+        began = True
 
 
 def mapping(pairs: list[str]) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """How far a long piece of work is: a bar for a person, a line a minute for a log, nothing if it is soon done.
 
-with bar() as told:
-    told(256, 3340)
+with bar("Ingesting") as told:
+    told(256, 3340)          # 256 of 3340; told(256, 0) while nobody knows of how many
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def bar(label: str) -> Iterator[Told]:
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task(label, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        yield lambda done, total: progress.update(task, completed=done, total=total or None)
 
 
 class _Rate(ProgressColumn):
@@ -54,14 +54,17 @@ def log(
 ) -> Iterator[Told]:
     """Write a line a minute."""
     began = last = clock()
+    first = of = 0
 
     def told(done: int, total: int) -> None:
-        nonlocal last
+        nonlocal began, last, first, of
         now = clock()
-        if now - last >= EVERY and done:
+        if total != of:  # another stage, with a rate of its own
+            began, first, of = now, done, total
+        if now - last >= EVERY and done > first and now > began:
             last = now
-            left = (now - began) / done * (total - done)
-            rate = done / (now - began)
-            note(f"{label}: {done:,} of {total:,}, {rate:.0f} a second, {left / 60:.0f} min left")
+            rate = (done - first) / (now - began)
+            left = f" of {total:,}, {(total - done) / rate / 60:.0f} min left" if total else ""
+            note(f"{label}: {done:,}{left}, {rate:.0f} a second")
 
     yield told
