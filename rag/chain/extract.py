@@ -1,11 +1,11 @@
 """Answers with sentences of the abstracts themselves, chosen and ordered by code.
 
     extract("By how much did SpecPrefill improve time-to-first-token?", hits).sentences[0].text
-    'SpecPrefill manages to serve ... with up to 7× maximal end-to-end QPS ... and 7.66× TTFT improvement.'
+    'SpecPrefill ... with up to 7× maximal end-to-end QPS ... and 7.66× TTFT improvement.'
 
-Every sentence is a contiguous slice of one abstract and its own quotation. One to four are taken: those that answer
-best, of the paper that bears most on the question, or of several when the question names or compares several;
-none that repeats another; within a paper in the abstract's order.
+Every sentence is a contiguous slice of one abstract and its own quotation. One to four are taken: those
+that answer best, of the paper that bears most on the question, or of several when the question names or
+compares several; none that repeats another; within a paper in the abstract's order.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.chain import abstain
-from rag.chain.abstain import Decision
+from rag.chain.abstain import Decision, Limits
 from rag.chain.question import Asked, read
 from rag.chain.signals import Scored, Signals, measure
 from rag.chain.support import Similarity
@@ -30,6 +30,7 @@ class Taste:
 
     Attributes:
         most: sentences at most.
+        single: sentences at most where one paper answers.
         papers: papers at most, where the question asks for several.
         beside: share of the best sentence's score that a further one must reach.
         paper_beside: share of the best paper's relevance that a further paper must reach in a list.
@@ -37,8 +38,9 @@ class Taste:
     """
 
     most: int = 4
+    single: int = 3
     papers: int = 4
-    beside: float = 0.75
+    beside: float = 0.6
     paper_beside: float = 0.8
     repeats: float = 0.6
 
@@ -57,7 +59,8 @@ class Extraction:
 
 # A sentence that begins so leans on the one before it.
 _LEANING = re.compile(
-    r"(?:This|These|Those|Such|It|They|Its|Their|Here|There|Both|Doing so|The former|The latter|In this way|For example|"
+    r"(?:This|These|Those|Such|It|They|Its|Their|Here|There|Both|Doing so|The former|The latter"
+    r"|In this way|For example|"
     r"Specifically|However|Moreover|Furthermore|Additionally|Consequently|As a result|Hence|Therefore)\b"
 )
 
@@ -68,7 +71,7 @@ def extract(
     *,
     similarity: Similarity | None = None,
     idf: Callable[[str], float] | None = None,
-    limits: abstain.Limits = abstain.Limits(),
+    limits: Limits | None = None,
     taste: Taste = Taste(),
 ) -> Extraction:
     """Choose one to four sentences that answer ``question``, or abstain.
@@ -81,7 +84,7 @@ def extract(
     """
     asked = read(question)
     papers = abstain.ranked(measure(asked, hits, similarity, idf))
-    decision = abstain.judge(asked, papers, limits)
+    decision = abstain.judge(asked, papers, limits or Limits())
     if not decision.answer:
         return Extraction((), (), decision)
     chosen = _choose(asked, papers, taste)
@@ -96,7 +99,7 @@ def extract(
 
 def _choose(asked: Asked, papers: Sequence[Signals], taste: Taste) -> list[tuple[Signals, list[Scored]]]:
     group = _group(asked, papers, taste)
-    most = max(1, taste.most // len(group)) if len(group) > 1 else 2 + bool(asked.several)
+    most = max(1, taste.most // len(group)) if len(group) > 1 else taste.single
     chosen: list[tuple[Signals, list[Scored]]] = []
     taken: list[Scored] = []
     for paper in group:
@@ -111,7 +114,7 @@ def _group(asked: Asked, papers: Sequence[Signals], taste: Taste) -> list[Signal
     named = [p for p in papers if p.anchored]
     if len(named) > 1 and len(asked.names) > 1:
         return _one_for_each_name(asked, named)[: taste.papers] or [papers[0]]
-    if not asked.several or asked.names and named:
+    if not asked.several or (asked.names and named):
         return [papers[0]]
     least = taste.paper_beside * papers[0].relevance
     return [p for p in papers if p.relevance >= least][: taste.papers]
@@ -137,8 +140,8 @@ def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], tast
             break
         if not _repeats(scored, [*taken, *picked], taste.repeats):
             picked.append(scored)
-    if len(picked) == 1 and _leans(picked[0]) and (before := _before(paper, picked[0])) is not None:
-        picked.append(before)
+    if len(picked) == 1 and most > 1:
+        picked += _completing(asked, paper, picked[0])
     return sorted(picked, key=lambda s: s.sentence.span.start)
 
 
@@ -147,13 +150,22 @@ def _repeats(scored: Scored, taken: Sequence[Scored], most: float) -> bool:
     return any(len(words & other.sentence.stems) > most * len(words) for other in taken)
 
 
-def _leans(scored: Scored) -> bool:
-    return bool(_LEANING.match(scored.sentence.span.text))
+def _completing(asked: Asked, paper: Signals, scored: Scored) -> list[Scored]:
+    """Return the neighbour without which the sentence leaves the reader hanging.
 
-
-def _before(paper: Signals, scored: Scored) -> Scored | None:
+    The one after it where it announces what is asked for ("Two components build on this."), the one before it
+    where it begins with "This".
+    """
     at = paper.scored.index(scored)
-    return paper.scored[at - 1] if at else None
+    if _announces(asked, scored) and at + 1 < len(paper.scored):
+        return [paper.scored[at + 1]]
+    leans = _LEANING.match(scored.sentence.span.text)
+    return [paper.scored[at - 1]] if leans and at else []
+
+
+def _announces(asked: Asked, scored: Scored) -> bool:
+    wanted = {token.stem for token in asked.words}
+    return any(q.spelled and not q.unit and wanted & set(q.nouns) for q in scored.sentence.quantities)
 
 
 def _sentence(ref: int, paper: Signals, scored: Scored) -> Sentence:

@@ -1,4 +1,5 @@
-"""What a question asks for: the names and figures that tie it down, the kind of answer, the words that matter.
+"""What a question asks for: the names and figures that tie it down, the kind of answer, the words that
+matter.
 
     >>> asked = read("By how much did SpecPrefill improve time-to-first-token for Llama-3.1-405B?")
     >>> [name.text for name in asked.names], asked.slot.kind
@@ -6,7 +7,7 @@
     >>> read("Which GPU did the authors of VinePPO train on?").slot.kind
     'hardware'
     >>> read("Why does it work?").slot.kind, read("Why does it work?").presumes
-    ('', True)
+    ('reason', True)
 
 Read by rules alone; where they are unsure, nothing is asked for in particular and any sentence may answer.
 """
@@ -19,6 +20,7 @@ from functools import lru_cache
 
 from rag.text import names, numbers
 from rag.text.normalise import plain
+from rag.text.spelling import corrected
 from rag.text.stem import stem
 from rag.text.tokens import Token, content, tokens
 from rag.text.words import word_set
@@ -26,16 +28,25 @@ from rag.text.words import word_set
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The kind of thing asked for ("" for anything), the stems of what is counted, the unit wanted ("" for any).
+    """The kind of thing asked for ("" for anything), the stems of what is counted, the unit wanted ("" for
+    any).
 
-    Kinds: "count" (how many X), "amount" (how much, what percentage), "hardware", "language", "place" (a link),
-    "money", "duration", "licence", "named" (a model, a dataset: something that has a name).
+    Kinds: "count" (how many X), "amount" (how much, what percentage), "hardware", "language", "place" (a
+    link), "money", "duration", "licence", "reason", "named" (a model, a dataset: something that has a name).
     """
 
     kind: str = ""
     nouns: tuple[str, ...] = ()
     unit: str = ""
     words: str = ""
+
+    @property
+    def telling(self) -> bool:
+        """Whether such a thing is what was asked for wherever it stands: there is rarely a second."""
+        return self.kind in ("hardware", "money", "duration", "licence", "place") or self.unit in (
+            "size",
+            "%",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +59,7 @@ class Asked:
         figures: numbers in the question, which the evidence must have ("on a 405B model").
         slot: the kind of thing asked for.
         words: the words that matter, without names, figures, and the words of asking.
+        bare: the text without the names, so that nearness in meaning is not nearness in name.
         presumes: whether the question takes for granted what it says ("Why does X fail?").
         several: whether it compares or lists.
     """
@@ -57,42 +69,57 @@ class Asked:
     figures: tuple[numbers.Quantity, ...]
     slot: Slot
     words: tuple[Token, ...]
+    bare: str
     presumes: bool
     several: bool
 
 
 _FRAME = word_set(
     "paper papers author authors work study question tell show list name give find say says said state",
-    "states stated stand stands mean means kind kinds sort type types exactly according report reports reported",
-    "describe explain compare comparison contrast versus vs difference differ each either both besides called",
-    "which what who whom whose when where why how please know known think use used uses using done do does did",
+    "states stated stand stands mean means kind kinds sort type types exactly according report",
+    "reports reported",
+    "describe explain compare comparison contrast versus vs difference differ each either both",
+    "besides called",
+    "which what who whom whose when where why how please know known think use used uses using done",
+    "do does did",
+    "run runs ran bring brings take takes took give gives given put puts happen happens tried try",
+    "tries reach",
+    "reaches reached obtain obtained achieve achieves achieved make makes made let lets become becomes still",
     "come comes get gets got go goes like example e.g end thing things one ones way ways want need",
 )
 _AMOUNT = re.compile(
-    r"\bhow (?:much|far|fast|quick(?:ly)?|large|big|high|low|strong|close|often)\b|\bby (?:what|which) (?:factor|margin|"
-    r"percentage|amount)\b|\b(?:what|which) (?:\w+ ){0,2}(?:percentage|percent|fraction|proportion|share|ratio|factor|"
+    r"\bhow (?:much|far|fast|quick(?:ly)?|large|big|high|low|strong|close|often)\b|\bby (?:what"
+    r"|which) (?:factor|margin|"
+    r"percentage|amount)\b|\b(?:what|which) (?:\w+ ){0,2}(?:percentage|percent|fraction|proportion"
+    r"|share|ratio|factor|"
     r"rate|accuracy|score|speed-?ups?|gain|size|sizes|margin|perplexity|figure|number|value)\b"
-    r"|^(?:average|mean|median|maximum|minimum|max|number of|rate)\b|\bhow .{0,20}(?:faster|slower|quicker|better|worse|"
+    r"|\breported (?:speed-?ups?|gains?|improvements?|reductions?|numbers|figures)\b|^(?:average|mean"
+    r"|median|maximum|minimum|max|number of|rate)\b|\bhow .{0,20}(?:faster|slower|quicker|better|worse|"
     r"larger|smaller|cheaper)\b",
     re.IGNORECASE,
 )
 _COUNT = re.compile(r"\bhow many (?P<noun>[\w' -]{2,60})|\bnumber of (?P<of>[\w' -]{2,40})", re.IGNORECASE)
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|on|of|for|with|to|per|from|that|did|"
+    r"\b(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|in|on|of|for|with|to|per"
+    r"|from|that|did|"
     r"wrote|used|needed|required|make|made|take|takes)\b"
 )
 _WHICH = re.compile(
     r"\b(?:which|what|name the|list the|on what|on which)(?P<before>(?: [\w/'-]+){0,4}?) (?P<noun>[\w-]+)\b"
-    r"(?= (?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|used|in|on|of|for|to|as|acts?|produced|"
+    r"(?= (?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|used|in|on|of|for|to|as"
+    r"|acts?|produced|"
     r"served|besides|covers?|serves?|that|should|must|the|they|\()|\?|,|$| \()",
     re.IGNORECASE,
 )
 _NAMED = {
     stem(word)
     for word in word_set(
-        "model models llm llms network backbone teacher student baseline dataset datasets benchmark benchmarks corpus",
-        "corpora checkpoint tokenizer optimizer verifier simulator library journal company university country city",
-        "hospital institution embedding judge annotator language languages api apis dataset speculator architecture",
+        "model models llm llms network backbone teacher student baseline dataset datasets benchmark",
+        "benchmarks corpus",
+        "corpora checkpoint tokenizer optimizer verifier simulator library journal company",
+        "university country city",
+        "hospital institution embedding judge annotator language languages api apis dataset",
+        "speculator architecture",
     )
 }
 _HARDWARE = {
@@ -100,7 +127,8 @@ _HARDWARE = {
 }
 _LANGUAGES = re.compile(r"\b(?:programming |human |natural )?languages?\b", re.IGNORECASE)
 _PLACE = re.compile(
-    r"\bwhere (?:can|could|do|may) (?:i|we|one|you) (?:find|download|get|obtain)\b|\b(?:url|link|github|repository)\b"
+    r"\bwhere (?:can|could|do|may) (?:i|we|one|you) (?:find|download|get|obtain)\b|\b(?:url|link"
+    r"|github|repository)\b"
     r"|\bdownload\b",
     re.IGNORECASE,
 )
@@ -109,27 +137,33 @@ _MONEY = re.compile(
 )
 _LICENCE = re.compile(r"\blicen[cs]e\b", re.IGNORECASE)
 _DURATION = re.compile(
-    r"\bhow long (?:does|did|do|will|would) .{0,80}\b(?:take|last|run|train)\b|\bhow many (?:\w+ )?(?:hours?|days?|weeks?|"
+    r"\bhow long (?:does|did|do|will|would) .{0,80}\b(?:take|last|run|train)\b"
+    r"|\bhow many (?:\w+ )?(?:hours?|days?|weeks?|"
     r"minutes?|seconds?|gpu[- ]hours?)\b|\bhow long (?:is|was|should|do)\b",
     re.IGNORECASE,
 )
 _UNITS = (
     (re.compile(r"\b(?:percent|percentage|per cent|fraction|proportion|share)\b", re.I), "%"),
+    (re.compile(r"\bmodel sizes?\b|\bat (?:which|what) sizes?\b|\bhow many parameters\b", re.I), "size"),
     (re.compile(r"\bhow many times\b|\bfactor\b|\bhow many-?fold\b", re.I), "x"),
 )
 _PRESUMES = re.compile(
-    r"^(?:and |but |so )?(?:why\b|how come\b|how (?:did|do|does) .{0,80}\b(?:show|prove|demonstrate|find)s? that\b)",
+    r"^(?:and |but |so )?(?:why\b|how come\b|how (?:did|do|does) .{0,80}\b(?:show|prove|demonstrate"
+    r"|find)s? that\b)",
     re.I,
 )
-_YES_OR_NO = re.compile(r"^(?:why is|why are)\b", re.I)
+_WHY = re.compile(r"^(?:and |but |so )?(?:why\b|how come\b|what (?:is the reason|causes|caused)\b)", re.I)
 _SEVERAL = re.compile(
-    r"\bcompare\b|\bversus\b|\bvs\b|\bdiffer|\bcontrast|\bboth\b|\beither\b|\b(?:which|what|list|all|any) (?:\w+ )"
+    r"\bcompare\b|\bversus\b|\bvs\b|\bdiffer|\bcontrast|\bboth\b|\beither\b|\b(?:which|what|list|all"
+    r"|any) (?:\w+ )"
     r"{0,3}(?:papers|methods|works|approaches|studies|systems)\b|^papers\b|\blist\b",
     re.IGNORECASE,
 )
 _DEMAND = re.compile(
-    r"\b(?:ignore|disregard|forget) (?:the|all|any|previous|every)\b[^.?!]*[.?!]?|\b(?:reply|answer|respond) only with\b"
-    r"[^.?!]*[.?!]?|\bwhen you (?:answer|reply)\b.*|\b(?:begin|start|end|finish) (?:your|the) (?:answer|reply)\b.*"
+    r"\b(?:ignore|disregard|forget) (?:the|all|any|previous|every)\b[^.?!]*[.?!]?|\b(?:reply|answer"
+    r"|respond) only with\b"
+    r"[^.?!]*[.?!]?|\bwhen you (?:answer|reply)\b.*|\b(?:begin|start|end|finish) (?:your"
+    r"|the) (?:answer|reply)\b.*"
     r"|\band cite (?:it|this|them)? ?(?:as )?\[?\d+\]?",
     re.IGNORECASE,
 )
@@ -142,43 +176,64 @@ def read(question: str) -> Asked:
     found = tuple(name for name in names.find(text) if not _is_order(name))
     slot = _slot(text)
     inside = [(n.start, n.end) for n in found]
-    figures = tuple(
-        q for q in numbers.find(text)
-        if not q.spelled and not q.inside and not any(a <= q.start < b for a, b in inside) and not _is_list(q, text)
-    )  # fmt: skip
+    figures = tuple(q for q in numbers.find(text) if _ties_down(q, text, inside))
     words = tuple(
-        t
+        _spelt(t)
         for t in content(text)
         if t.word not in _FRAME and not any(a <= t.start < b for a, b in inside) and not t.word[0].isdigit()
     )
-    return Asked(text, found, figures, slot, words, bool(_PRESUMES.match(text)), bool(_SEVERAL.search(text)))
+    return Asked(
+        text,
+        found,
+        figures,
+        slot,
+        words,
+        _without(text, found),
+        bool(_PRESUMES.match(text)),
+        bool(_SEVERAL.search(text)),
+    )
+
+
+def _spelt(token: Token) -> Token:
+    word = corrected(token.word)
+    return token if word == token.word else Token(word, stem(word), token.start, token.end)
+
+
+def _without(text: str, found: tuple[names.Name, ...]) -> str:
+    for name in reversed(found):
+        if name.strong:
+            text = f"{text[: name.start]}it{text[name.end :]}"
+    return text
 
 
 def _is_order(name: names.Name) -> bool:
     return name.text.isupper() and name.text.isalpha() and len(name.text) > 12
 
 
-def _is_list(quantity: numbers.Quantity, text: str) -> bool:
-    return text[quantity.start - 1 : quantity.start] == "["
+def _ties_down(quantity: numbers.Quantity, text: str, inside: list[tuple[int, int]]) -> bool:
+    """Whether a figure is a condition of the question: not "two", not the "1" of "o1" or "[1]"."""
+    if quantity.spelled or quantity.inside or text[quantity.start - 1 : quantity.start] in ("[", "@"):
+        return False
+    return not any(a <= quantity.start < b for a, b in inside)
 
 
 def _slot(text: str) -> Slot:
+    plain_kinds = (
+        (_WHY, "reason", "why"),
+        (_DURATION, "duration", ""),
+        (_MONEY, "money", "the cost in money"),
+        (_PLACE, "place", "where it can be downloaded"),
+        (_LICENCE, "licence", "the licence"),
+    )
+    for pattern, kind, words in plain_kinds:
+        if found := pattern.search(text):
+            return Slot(kind, words=words or found[0])
     unit = next((unit for pattern, unit in _UNITS if pattern.search(text)), "")
-    if found := _DURATION.search(text):
-        return Slot("duration", words=found[0])
-    if found := _MONEY.search(text):
-        return Slot("money", words="the cost in money")
-    if found := _PLACE.search(text):
-        return Slot("place", words="where it can be downloaded")
-    if found := _LICENCE.search(text):
-        return Slot("licence", words="the licence")
     if (found := _COUNT.search(text)) and found["noun"]:
         return _count_slot(found["noun"], unit)
     if found := _AMOUNT.search(text):
         return Slot("amount", unit=unit, words=found[0])
-    if found := _WHICH.search(text):
-        return _which_slot(found)
-    return Slot()
+    return _which_slot(found) if (found := _WHICH.search(text)) else Slot()
 
 
 def _count_slot(noun: str, unit: str) -> Slot:
@@ -190,7 +245,7 @@ def _count_slot(noun: str, unit: str) -> Slot:
     if nouns[0] in ("time", "fold"):
         return Slot("amount", unit="x", words="how many times")
     if nouns[-1] in (stem("points"), stem("percent")) or unit:
-        return Slot("amount", unit=unit, words=f"how many {phrase}")
+        return Slot("amount", unit=unit or "points", words=f"how many {phrase}")
     return Slot("count", tuple(nouns), words=f"how many {phrase}")
 
 

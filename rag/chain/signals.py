@@ -8,6 +8,7 @@ Both the choice of sentences (``extract``) and the decision to answer at all (``
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from rag.chain.question import Asked, Slot
 from rag.chain.slots import fills
 from rag.chain.support import COMMON, Reading, Sentence, Similarity
 from rag.records import Hit
-from rag.text import direction, numbers
+from rag.text import direction
 from rag.text.names import Name
 from rag.text.synonyms import concept_of_stem
 from rag.text.tokens import Token
@@ -26,8 +27,15 @@ Idf = Callable[[str], float]
 # How many sentences are embedded for one question, over all papers: each costs about 10 ms.
 EMBEDDED = 32
 _SYNONYM = 0.8
+_MISSPELT = 0.9
+_FLOOR = 0.4
+_OF_COMMON = 0.4
 _TITLE = 0.7
 _FEWEST_EMBEDDED = 2
+# A sentence is about what is asked when it has this share of the words that the best one has.
+_ABOUT = 0.4
+_RARE = 0.6
+_LEAST_NEAR = 0.25
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,11 @@ class Scored:
     fills: float
     names: float
     score: float
+
+    @property
+    def about(self) -> float:
+        """How much it is about what is asked, whether or not it has the kind of thing asked for."""
+        return self.words + 0.5 * self.names
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +67,11 @@ class Signals:
         sentence: the same for the best sentence.
         named: share of the question's names and figures that the paper has; 1.0 where it has none.
         anchored: 1.0 when a name of the question picks out this paper among the hits.
-        fills: 1.0 a sentence has the kind of thing asked for, 0.0 none has, 0.5 nothing in particular is asked.
+        fills: 1.0 a sentence has the kind of thing asked for, 0.0 none has, 0.5 nothing in particular is
+            asked.
         contradicted: what the question takes for granted and the paper denies, in words, or None.
+        rival: 1.0 when it has a sibling of a name asked for instead ("MATH-P-Hard" for "MATH-P-Simple").
+        missing: the names and figures of the question that the paper lacks.
         scored: the sentences in the abstract's order.
     """
 
@@ -70,6 +86,7 @@ class Signals:
     anchored: float
     fills: float
     contradicted: str | None
+    rival: float
     missing: tuple[str, ...]
     scored: tuple[Scored, ...]
 
@@ -78,8 +95,8 @@ class Signals:
         """How much this paper, among the hits, is what the question is about."""
         best = max((s.score for s in self.scored), default=0.0)
         return (
-            0.5 * self.retrieved + self.dense + self.cosine + 0.5 * self.words + 0.5 * self.sentence
-            + 0.8 * self.anchored + 0.6 * (self.named - 1.0) + 0.2 * best
+            0.7 * self.retrieved + 2.0 * self.dense + 1.3 * self.cosine + 1.9 * self.words + self.sentence
+            + 1.1 * self.cosine * self.words + 1.4 * best + 1.7 * self.anchored + 1.7 * self.named
         )  # fmt: skip
 
 
@@ -95,7 +112,7 @@ def measure(
 
 
 def _weights(asked: Asked, readings: Sequence[Reading], idf: Idf | None) -> dict[str, float]:
-    """Return the weight of each word of the question: rare ones count more, words of every abstract little."""
+    """Return the weight of each word of the question: rare ones more, words of every abstract little."""
     found = Counter(c for r in readings for c in r.concepts)
     papers = max(len(readings), 1)
     weights = {}
@@ -130,7 +147,9 @@ def share(token: Token, text: Sentence | Reading) -> float:
     """Return how well a text has a word: as such, as a synonym, or not."""
     if token.stem in text.stems or token.word in text.lexicon.keys:
         return 1.0
-    return _SYNONYM if concept_of_stem(token.stem) in text.concepts else 0.0
+    if concept_of_stem(token.stem) in text.concepts:
+        return _SYNONYM
+    return _MISSPELT if len(token.word) >= 6 and token.word in text.misspellings else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +179,8 @@ class _Look:
             named=1.0 - len(missing) / count if count else 1.0,
             anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
             fills=_filled(asked.slot, scored),
-            contradicted=_contradiction(asked, scored),
+            contradicted=_contradiction(asked, scored, self.weights),
+            rival=_rival(asked, reading, scored),
             missing=missing,
             scored=scored,
         )
@@ -168,18 +188,20 @@ class _Look:
     def _dense(self, hit: Hit) -> float:
         if "dense" in hit.scores:
             return hit.scores["dense"]
-        return self.similarity(self.asked.text, hit.passage.text) if self.similarity else 0.0
+        if self.similarity:
+            return self.similarity(self.asked.text, hit.passage.text)
+        return 0.0
 
     def _score(self, place: int, j: int, sentence: Sentence) -> Scored:
         asked = self.asked
         words = _covered(asked.words, sentence, self.weights)
         cosine = 0.0
         if self.similarity and (place, j) in self.embedded:
-            cosine = max(0.0, self.similarity(asked.text, sentence.span.text))
+            cosine = max(0.0, self.similarity(asked.bare, sentence.span.text))
         filled = fills(asked, sentence)
         named = _named(asked, sentence)
-        kind = 0.0 if not asked.slot.kind else 0.35 * filled
-        return Scored(sentence, words, cosine, filled, named, 0.5 * words + 0.5 * cosine + kind + 0.2 * named)
+        kind = 0.0 if not asked.slot.kind else 0.6 * filled
+        return Scored(sentence, words, cosine, filled, named, 0.5 * words + 0.6 * cosine + kind + 0.3 * named)
 
     def _picks_out(self, name: Name, reading: Reading) -> bool:
         """Whether the paper has the name and few of the others do."""
@@ -206,21 +228,55 @@ def _named(asked: Asked, sentence: Sentence) -> float:
 
 
 def _filled(slot: Slot, scored: Sequence[Scored]) -> float:
-    if not slot.kind:
+    """Return how well a sentence that is about what is asked has the kind of thing asked for."""
+    if not slot.kind or not scored:
         return 0.5
-    return max((s.fills for s in scored), default=0.0)
+    if slot.telling:
+        return max(s.fills for s in scored)
+    most = max(s.about for s in scored)
+    return max(s.fills for s in scored if s.about >= _ABOUT * most)
 
 
-def _contradiction(asked: Asked, scored: Sequence[Scored]) -> str | None:
-    """Return how the nearest sentence denies what a "why" takes for granted."""
-    if not asked.presumes or not scored:
+def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, float]) -> str | None:
+    """Return how the nearest sentences deny what a "why" takes for granted."""
+    if not asked.presumes:
         return None
-    best = max(scored, key=lambda s: s.score)
-    if best.words < 0.25:
+    nearest = sorted(scored, key=lambda s: -s.score)[:2]
+    for one in nearest:
+        if one.words >= _LEAST_NEAR:
+            found = direction.conflict(asked.text, one.sentence.span.text) or _denied(
+                asked, one.sentence, weights
+            )
+            if found:
+                return found
+    return None
+
+
+def _denied(asked: Asked, sentence: Sentence, weights: dict[str, float]) -> str | None:
+    """Return which of the question's rarer words the sentence denies, if the question denies nothing."""
+    said, stands = direction.read(asked.text), direction.read(sentence.span.text)
+    if said.cued or not asked.words:
         return None
-    return direction.conflict(asked.text, best.sentence.span.text)
+    denied = {concept_of_stem(stem) for stem in stands.denied | stands.excluded}
+    least = _RARE * max(weights[t.stem] for t in asked.words)
+    found = next(
+        (t for t in asked.words if weights[t.stem] >= least and concept_of_stem(t.stem) in denied), None
+    )
+    return f'takes for granted "{found.word}", which the paper denies' if found else None
 
 
-def same_figure(a: numbers.Quantity, b: numbers.Quantity) -> bool:
-    """Return whether two figures are one, whatever their units."""
-    return abs(a.value) == abs(b.value)
+def _rival(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
+    """Return 1.0 when the answering sentence has a sibling of a name asked for instead of it."""
+    if asked.slot.kind not in ("amount", "count") or not scored:
+        return 0.0
+    best = max(scored, key=lambda s: s.score).sentence
+    lacking = [n for n in asked.names if n.strong and reading.lexicon.has(n) and not best.lexicon.has(n)]
+    own = {n.key for n in asked.names}
+    others = [n for n in best.names if n.strong and n.key not in own]
+    return float(any(_are_siblings(a.text, b.text) for a in lacking for b in others))
+
+
+def _are_siblings(a: str, b: str) -> bool:
+    """ "MATH-P-Simple" and "MATH-P-Hard", "LLaMA-7B" and "LLaMA-13B"."""
+    first, second = re.split(r"[ -]", a.lower()), re.split(r"[ -]", b.lower())
+    return len(first) > 1 and len(second) > 1 and first[0] == second[0] and first != second

@@ -13,61 +13,76 @@ from rag.chain.question import Asked
 from rag.chain.support import Sentence
 from rag.text import numbers
 from rag.text.names import Name, key
-from rag.text.synonyms import concept_of_stem
+from rag.text.normalise import plain
+from rag.text.stem import stem
 from rag.text.words import word_set
 
 _HARDWARE = re.compile(
-    r"\b(?:[AHVBLTP]\d{2,3}0?|RTX ?\d+\w*|GTX ?\d+\w*|TPU ?v\d\w*|TPUv\d\w*|GB200|MI\d{3}X?|Xeon|EPYC|GeForce|Jetson|Tesla"
-    r"|Titan|M[1-4] (?:Pro|Max|Ultra)|Ascend|Gaudi|Trainium|Blackwell|Hopper)\b|\b\d+ ?[x×] ?\w*GPU|\b\d+ \w+ GPUs?\b"
+    r"\b(?:[AHVBLTP]\d{2,3}0?|RTX ?\d+\w*|GTX ?\d+\w*|TPU ?v\d\w*|TPUv\d\w*|GB200|MI\d{3}X?|Xeon|EPYC"
+    r"|GeForce|Jetson|Tesla"
+    r"|Titan|M[1-4] (?:Pro|Max|Ultra)|Ascend|Gaudi|Trainium|Blackwell|Hopper)\b|\b\d+ ?[x×] ?\w*GPU"
+    r"|\b\d+ \w+ GPUs?\b"
 )
 _LINK = re.compile(
-    r"https?://|www\.|\bgithub\b|\bhugging ?face\b|\b(?:code|data|models?)\b.{0,40}\b(?:available|released?|at)\b",
+    r"https?://|www\.|\bgithub\b|\bhugging ?face\b|\b(?:code|data|models?)\b.{0,40}\b(?:available"
+    r"|released?|at)\b",
     re.I,
 )
 _LICENCE = re.compile(r"\blicen[cs]e|\bApache\b|\bMIT\b|\bGPL|\bCC[- ]BY", re.IGNORECASE)
 _LANGUAGES = re.compile(
-    r"\b(?:Python|Java|JavaScript|C\+\+|C#|Rust|Haskell|Ruby|PHP|Go|Kotlin|Scala|SQL|English|Chinese|German|French|Spanish"
+    r"\b(?:Python|Java|JavaScript|C\+\+|C#|Rust|Haskell|Ruby|PHP|Go|Kotlin|Scala|SQL|English|Chinese"
+    r"|German|French|Spanish"
     r"|Japanese|Arabic|Hindi|Russian|Korean|Portuguese|Italian|Swahili|Turkish|Vietnamese)\b"
 )
-_TIME = frozenset(["ms", "s", "min", "h", "day", "week", "month", "year"])
-_MONEY = frozenset(["usd", "eur", "gbp"])
+_REASON = re.compile(
+    r"\b(?:because|since|due to|owing to|caused? by|stems? from|arises? from|results? (?:from|in)"
+    r"|leads? to|so that|in order"
+    r"|thus|thereby|therefore|hence|as a result|reasons?|so as|as it|enabl\w+|allow\w*|requires?|lets"
+    r"|to address|to tackle"
+    r"|which makes?|making|makes? it|causes?|rel(?:y|ies|iance) on|specifically, as|for(?: |$))\b",
+    re.IGNORECASE,
+)
+_PATTERNS = {
+    "hardware": _HARDWARE, "language": _LANGUAGES, "reason": _REASON, "licence": _LICENCE, "place": _LINK,
+}  # fmt: skip
+_UNITS = {
+    "duration": frozenset(["ms", "s", "min", "h", "day", "week", "month", "year"]),
+    "money": frozenset(["usd", "eur", "gbp"]),
+}
 # Acronyms of whole fields and kinds: no answer to "which model".
 _KINDS = word_set(
-    "llm lm vlm mllm rl ai ml nlp gpu cpu tpu api rlhf sft cot kv qa rag mdp ppo dpo svd kd moe cnn rnn gan vae mlp",
+    "llm lm vlm mllm rl ai ml nlp gpu cpu tpu api rlhf sft cot kv qa rag mdp ppo dpo svd kd moe cnn",
+    "rnn gan vae mlp",
+    "qps ttft flops tflops bleu rouge f1 auc map ndcg mse mae psnr ssim fid iou agi mle mcmc pca sgd mcts",
     "dna rna mri ct hiv usa uk eu ood iid sota stem url llm-as-a-judge",
 )
-_BESIDE = {
-    "dataset": "dataset benchmark corpus corpora suite data evaluat test collection", "benchmark":
-    "benchmark dataset suite evaluat test task experiment", "corpus": "corpus corpora dataset data",
-}  # fmt: skip
+_DATA = frozenset(map(stem, ("dataset", "datasets", "benchmark", "benchmarks", "corpus", "corpora")))
+_BESIDE_DATA = re.compile(
+    r"\b(?:data|datasets?|benchmarks?|corpus|corpora|suites?|tasks?|tests?|evaluat\w+|collections?)\b",
+    re.IGNORECASE,
+)
 
 
 def fills(asked: Asked, sentence: Sentence) -> float:
     """Return 1.0 when the sentence has what is asked for, 0.0 when not; 0.5 when nothing special is asked."""
     slot = asked.slot
-    text = sentence.span.text
-    match slot.kind:
-        case "":
-            return 0.5
-        case "count":
-            return float(any(_counts(q, slot.nouns) for q in sentence.quantities if not _is_asked(q, asked)))
-        case "amount":
-            return max(
-                (_amount(q, slot.unit) for q in sentence.quantities if not _is_asked(q, asked)), default=0.0
-            )
-        case "duration":
-            return float(any(q.unit in _TIME for q in sentence.quantities))
-        case "money":
-            return float(any(q.unit in _MONEY for q in sentence.quantities))
-        case "hardware":
-            return float(bool(_HARDWARE.search(text)))
-        case "language":
-            return float(bool(_LANGUAGES.search(text)))
-        case "licence":
-            return float(bool(_LICENCE.search(text)))
-        case "place":
-            return float(bool(_LINK.search(text)))
-    return float(any(True for _ in new_names(asked, sentence)))
+    if slot.kind in _PATTERNS:
+        return float(bool(_PATTERNS[slot.kind].search(sentence.span.text)))
+    if slot.kind in _UNITS:
+        return float(any(q.unit in _UNITS[slot.kind] for q in sentence.quantities))
+    figures = [q for q in sentence.quantities if not _is_asked(q, asked)]
+    if slot.kind == "count":
+        return float(any(_counts(q, slot.nouns) for q in figures))
+    if slot.kind == "amount":
+        return max((_amount(q, slot.unit) for q in figures), default=0.0)
+    return _named(asked, sentence) if slot.kind else 0.5
+
+
+def _named(asked: Asked, sentence: Sentence) -> float:
+    if set(asked.slot.nouns) & _DATA and not _BESIDE_DATA.search(sentence.span.text):
+        return 0.0
+    found = len(new_names(asked, sentence))
+    return min(1.0, 0.7 + 0.1 * found) if found else 0.0
 
 
 def _is_asked(quantity: numbers.Quantity, asked: Asked) -> bool:
@@ -76,28 +91,40 @@ def _is_asked(quantity: numbers.Quantity, asked: Asked) -> bool:
 
 
 def _counts(quantity: numbers.Quantity, nouns: tuple[str, ...]) -> bool:
-    wanted = {concept_of_stem(noun) for noun in nouns[-1:]}
-    return not quantity.unit and bool(wanted & {concept_of_stem(noun) for noun in quantity.nouns})
+    return not quantity.unit and bool(set(nouns[-1:]) & set(quantity.nouns))
 
 
 def _amount(quantity: numbers.Quantity, unit: str) -> float:
-    if unit == "%":
-        return float(quantity.unit in ("%", "points") or quantity.value in (0.5, 0.25))
-    if unit == "x":
-        return 1.0 if quantity.unit == "x" else 0.0
-    if quantity.unit or quantity.signed or quantity.step < 0.5 or quantity.value >= 1000:
-        return 1.0
-    return 0.0 if quantity.spelled else 0.6
+    precise = quantity.step < 0.5 and not quantity.spelled
+    match unit:
+        case "points":
+            fits = quantity.unit in ("%", "points") or precise
+        case "%":
+            fits = quantity.unit in ("%", "points") or quantity.value in (0.5, 0.25)
+        case "size":
+            fits = not quantity.unit and quantity.value >= 1e6
+        case "x":
+            fits = quantity.unit == "x"
+        case _:
+            fits = bool(quantity.unit) or quantity.signed or precise or quantity.value >= 1000
+            return float(fits) or (0.0 if quantity.spelled else 0.6)
+    return float(fits)
 
 
 def new_names(asked: Asked, sentence: Sentence) -> list[Name]:
-    """Return the names of the sentence that could answer "which one": none of the question's, no mere acronym."""
-    own = {name.key for name in asked.names}
-    pieces = {key(p) for name in asked.names for p in re.split(r"[ -]", name.text)}
-    return [
-        name
-        for name in sentence.names
-        if name.key not in own
-        and name.key not in _KINDS
-        and not any(key(p) in pieces for p in re.split(r"[ -]", name.text))
-    ]
+    """Return the names of the sentence that could answer "which one": none that the question has."""
+    pieces = {key(p) for name in asked.names for p in (name.text, *re.split(r"[ -]", name.text))}
+    return [name for name in sentence.names if _is_new(name, pieces, sentence)]
+
+
+def _is_new(name: Name, asked: set[str], sentence: Sentence) -> bool:
+    if name.key in _KINDS or any(key(p) in asked for p in (name.text, *re.split(r"[ -]", name.text))):
+        return False
+    if name.text.isupper() and sentence.lexicon.spells_out(name):
+        return False  # "knowledge distillation (KD)": a term
+    if name.strong:
+        return True
+    # "Refine via Self-Verification (ReVISE)", "Mixture of Experts (MoE)", "Large Language Models": no
+    # answer to "which model", while "Mixtral" is.
+    after = plain(sentence.span.text)[name.end : name.end + 12]
+    return " " not in name.text and not re.match(r" ?\(| of | via ", after)

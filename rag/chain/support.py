@@ -7,10 +7,10 @@
     >>> weigh("X1 reduces memory usage by 66 percent.", [text]).problems
     ('66 percent is not in the cited text',)
 
-``support`` is the weighted share of the claim's words that the evidence has, as written, as a synonym or as an
-acronym; the sentence that the claim rests on counts fully, the rest of the abstract for half. Numbers and names
-count double, words of every abstract half. With a similarity function, the cosine of claim and evidence sentence is
-mixed in, so that a paraphrase in other words is recognised.
+``support`` is the weighted share of the claim's words that the evidence has, as written, as a synonym or as
+an acronym; the sentence that the claim rests on counts fully, the rest of the abstract for half. Numbers
+and names count double, words of every abstract half. With a similarity function, the cosine of claim and
+evidence sentence is mixed in, so that a paraphrase in other words is recognised.
 """
 
 from __future__ import annotations
@@ -20,10 +20,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from rag.records import Paper
-from rag.text import direction, names, numbers
+from rag.text import direction, numbers
+from rag.text.names import Lexicon, Name
+from rag.text.names import find as find_names
 from rag.text.normalise import plain
 from rag.text.quotes import Haystack
 from rag.text.sentences import Span, split
+from rag.text.spelling import slips
 from rag.text.synonyms import concept_of_stem
 from rag.text.tokens import STOP, Token, content, tokens
 from rag.text.words import word_set
@@ -32,11 +35,16 @@ Similarity = Callable[[str, str], float]
 
 # Words of any abstract: that evidence has them says little.
 COMMON = word_set(
-    "paper work study approach method framework technique model models propose proposed proposes present presents",
-    "introduce introduces show shows demonstrate demonstrates find finds result results performance experiment",
-    "experiments experimental based using use used new novel different various several existing previous prior",
-    "significantly significant effective effectively across state-of-the-art authors author evaluate evaluation",
-    "task tasks data set called named system approaches methods language large called together according report",
+    "paper work study approach method framework technique model models propose proposed proposes",
+    "present presents",
+    "introduce introduces show shows demonstrate demonstrates find finds result results performance",
+    "experiment",
+    "experiments experimental based using use used new novel different various several existing",
+    "previous prior",
+    "significantly significant effective effectively across state-of-the-art authors author evaluate",
+    "evaluation",
+    "task tasks data set called named system approaches methods language large called together",
+    "according report",
     "reports namely therefore thereby well",
 )
 _CONTEXT = 0.5
@@ -62,20 +70,24 @@ class Sentence:
         return frozenset(map(concept_of_stem, self.stems))
 
     @cached_property
+    def misspellings(self) -> frozenset[str]:
+        return frozenset(slips({t.word for t in tokens(self.span.text)}))
+
+    @cached_property
     def quantities(self) -> tuple[numbers.Quantity, ...]:
         return numbers.find(self.span.text)
 
     @cached_property
-    def names(self) -> tuple[names.Name, ...]:
-        return names.find(self.span.text)
+    def names(self) -> tuple[Name, ...]:
+        return find_names(self.span.text)
 
     @cached_property
-    def lexicon(self) -> names.Lexicon:
-        return names.Lexicon(self.span.text)
+    def lexicon(self) -> Lexicon:
+        return Lexicon(self.span.text)
 
 
 class Reading:
-    """A paper prepared for checking: its sentences, its text for finding quotations, its names and numbers."""
+    """A paper prepared for checking: its sentences, its names and numbers, its text for finding quotes."""
 
     def __init__(self, paper: Paper) -> None:
         self.paper = paper
@@ -91,8 +103,8 @@ class Reading:
         return Sentence(Span(0, len(text), text))
 
     @cached_property
-    def lexicon(self) -> names.Lexicon:
-        return names.Lexicon(f"{self.paper.title or ''}. {self.paper.abstract}")
+    def lexicon(self) -> Lexicon:
+        return Lexicon(f"{self.paper.title or ''}. {self.paper.abstract}")
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -101,6 +113,10 @@ class Reading:
     @cached_property
     def concepts(self) -> frozenset[str]:
         return frozenset(map(concept_of_stem, self.stems))
+
+    @cached_property
+    def misspellings(self) -> frozenset[str]:
+        return frozenset().union(*(s.misspellings for s in self.sentences))
 
     @cached_property
     def quantities(self) -> tuple[numbers.Quantity, ...]:
@@ -113,7 +129,7 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """What was found: ``support`` in [0, 1], ``problems`` that forbid the claim, ``doubts`` that weaken it."""
+    """What was found: ``support`` in [0, 1], ``problems`` that forbid a claim, ``doubts`` that weaken it."""
 
     support: float
     problems: tuple[str, ...] = ()
@@ -128,18 +144,18 @@ class Claimed:
     words: tuple[Token, ...]
     weights: tuple[float, ...]
     quantities: tuple[numbers.Quantity, ...]
-    names: tuple[names.Name, ...]
+    names: tuple[Name, ...]
 
 
 def take_apart(text: str) -> Claimed:
     """Return the claim's words with their weights, its numbers and its names."""
-    found = names.find(text)
+    found = find_names(text)
     words = tuple(content(text))
     weights = tuple(_weight(token, found) for token in words)
     return Claimed(plain(text), words, weights, numbers.find(text), found)
 
 
-def _weight(token: Token, found: Sequence[names.Name]) -> float:
+def _weight(token: Token, found: Sequence[Name]) -> float:
     if token.word[0].isdigit():
         return 2.0
     if any(name.start <= token.start < name.end for name in found if name.strong):
@@ -148,7 +164,7 @@ def _weight(token: Token, found: Sequence[names.Name]) -> float:
 
 
 def best_sentences(claim: Claimed, reading: Reading) -> list[Sentence]:
-    """Return the sentence of the abstract that carries most of the claim, and those that add what it lacks."""
+    """Return the sentence of the abstract that carries most of the claim, and those that add to it."""
     if not reading.sentences:
         return []
     best = max(reading.sentences, key=lambda s: lexical(claim, [s]) + _numbers_bonus(claim, s))
@@ -257,7 +273,7 @@ def _weigh_numbers(
 
 
 def _is_swapped(wanted: numbers.Quantity, text: str, near: Sequence[Sentence]) -> bool:
-    """Whether another figure of the same kind stands among the claim's words, and the claim's own does not."""
+    """Whether another figure of its kind stands among the claim's words, and the claim's own does not."""
     around = _surroundings(wanted, text)
     fits: dict[bool, int] = {True: 0, False: 0}
     for sentence in near:
@@ -304,7 +320,7 @@ def _weigh_names(
 
 def _unsaid_names(claim: Claimed, near: Sequence[Sentence]) -> list[str]:
     """Return the names of the evidence sentences that the claim leaves out."""
-    said = names.Lexicon(claim.text)
+    said = Lexicon(claim.text)
     return [name.text for s in near for name in s.names if name.strong and not said.has(name)]
 
 

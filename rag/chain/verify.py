@@ -1,12 +1,13 @@
 """Checks what a writer proposes against the abstracts it cites, before a reader sees it.
 
-    drafts (text, [n], words quoted)  ->  check  ->  sentences (text, verdict, verbatim quotations with offsets)
+    drafts (text, [n], words quoted)  ->  check  ->  sentences (text, verdict, verbatim quotations with
+    offsets)
 
-For each citation: the number must be one of the evidence, the words quoted must stand in that paper's abstract
-(else they are dropped and the sentence nearest to the claim is quoted instead). For each sentence: its numbers and
-names must stand in the papers it cites, it must not point the other way, and enough of it must be carried by the
-sentences quoted. A sentence that its own citations do not carry is tried against the other papers of the
-evidence and re-attributed when one of them carries it. No second model is asked.
+For each citation: the number must be one of the evidence, the words quoted must stand in that paper's
+abstract (else they are dropped and the sentence nearest to the claim is quoted instead). For each sentence:
+its numbers and names must stand in the papers it cites, it must not point the other way, and enough of it
+must be carried by the sentences quoted. A sentence that its own citations do not carry is tried against the
+other papers of the evidence and re-attributed when one of them carries it. No second model is asked.
 """
 
 from __future__ import annotations

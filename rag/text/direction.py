@@ -38,11 +38,13 @@ _WORSE = _stems(
     "undermine compromise slow",
 )
 _UP = _stems(
-    "increase raise grow growth rise higher more larger greater exceed expand enlarge amplify boost double triple",
+    "increase raise grow growth rise higher more larger",
+    "greater exceed expand enlarge amplify boost double triple",
     "upper longer elevated",
 )
 _DOWN = _stems(
-    "decrease reduce reduction lower drop decline fall shrink fewer less cut save saving diminish halve smaller",
+    "decrease reduce reduction lower drop decline fall shrink",
+    "fewer less cut save saving diminish halve smaller",
     "minimize mitigate lessen alleviate shorter",
 )
 # Of these a fall is bad news even where nothing is said of what falls.
@@ -54,27 +56,31 @@ _GOOD_THINGS = _stems(
 )
 _BAD_THINGS = _stems(
     "cost latency time memory error perplexity loss regret risk overhead usage bias failure complexity",
-    "mortality noise hallucination forgetting overfitting parameters computation consumption pain delay toxicity",
+    "mortality noise hallucination forgetting overfitting",
+    "parameters computation consumption pain delay toxicity",
 )
-_OPPOSITES = tuple(
-    (stem(a), stem(b))
-    for a, b in (
-        ("high", "low"), ("large", "small"), ("positive", "negative"), ("strong", "weak"), ("always", "never"),
-        ("sufficient", "insufficient"), ("possible", "impossible"), ("stable", "unstable"), ("safe", "unsafe"),
-        ("succeed", "fail"), ("effective", "ineffective"), ("supervised", "unsupervised"), ("easy", "hard"),
-        ("significant", "insignificant"), ("robust", "fragile"), ("best", "worst"), ("early", "late"),
-        ("cheap", "expensive"), ("accept", "reject"), ("presence", "absence"), ("secure", "insecure"),
-        ("converge", "diverge"), ("overestimate", "underestimate"), ("before", "after"), ("short", "long"),
-    )
+_OPPOSITES = (
+    ("high", "low"), ("large", "small"), ("positive", "negative"), ("strong", "weak"), ("always", "never"),
+    ("sufficient", "insufficient"), ("possible", "impossible"), ("stable", "unstable"), ("safe", "unsafe"),
+    ("succeed", "fail"), ("effective", "ineffective"), ("supervised", "unsupervised"), ("easy", "hard"),
+    ("significant", "insignificant"), ("robust", "fragile"), ("best", "worst"), ("early", "late"),
+    ("cheap", "expensive"), ("accept", "reject"), ("presence", "absence"), ("secure", "insecure"),
+    ("simple", "complicated"), ("easy", "complicated"), ("straightforward", "complicated"),
+    ("easy", "difficult"), ("minimal", "severe"), ("mild", "severe"), ("slight", "severe"), ("broad", "narrow"),
+    ("broad", "confined"), ("widespread", "confined"), ("amplify", "cure"), ("aggravate", "cure"),
+    ("worsen", "cure"), ("complement", "conflict"), ("shallow", "deep"), ("sparse", "dense"),
+    ("converge", "diverge"), ("overestimate", "underestimate"), ("before", "after"), ("short", "long"),
 )  # fmt: skip
 _NEGATORS = word_set(
-    "not no never without cannot neither nor hardly barely lack lacks lacking unable fail fails failed failing",
+    "not no never without cannot neither nor hardly",
+    "barely lack lacks lacking unable fail fails failed failing",
     "none nothing non donot doesnot didnot isnot arenot wasnot werenot cannot canot wonot wouldnot shouldnot",
     "couldnot hasnot havenot neednot free",
 )
 # Gentler ways to deny: where one stands near a word, the word is not plainly affirmed.
 _SOFT = _stems(
-    "avoid eliminate elude prevent neglect ignore omit exclude struggle absence absent poor poorly rarely seldom",
+    "avoid eliminate elude prevent neglect ignore omit",
+    "exclude struggle absence absent poor poorly rarely seldom",
     "remove obviate bypass instead rather insufficient inaccurate ineffective inefficient incorrect",
     "inconsistent insecure instability invalid inadequate incomplete infeasible impossible irrelevant elude",
     "refuse deny impractical intractable overcome hinder discard skip reject",
@@ -90,6 +96,8 @@ _PLAIN = word_set(
 # These say something only of the word right after them: "less efficient", "more memory".
 _LIGHT = word_set("more less fewer")
 _SCOPE = 5
+_CLAUSE = 8
+_EXCLUDING = _stems("avoid eliminate obviate bypass prevent remove")
 _ADVERBS = word_set(
     "therefore thus truly really fully necessarily always strictly yet actually directly necessary"
 )
@@ -99,7 +107,7 @@ _COMPARING = _stems("outperform surpass beat exceed outpace better faster superi
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """One word of change: what it says (+1 better or up, -1), of what (stem or ""), and how it was written."""
+    """A word of change: its effect and course (+1 better or up, -1), of what thing (a stem), how written."""
 
     effect: int
     course: int
@@ -118,6 +126,7 @@ class Reading:
     stems: frozenset[str]
     affirmed: frozenset[str]
     doubtful: frozenset[str]
+    excluded: frozenset[str]
     cued: bool
 
 
@@ -136,6 +145,7 @@ def read(text: str) -> Reading:
         frozenset(w.stem for w in words),
         frozenset(affirmed),
         frozenset(_near_a_cue(words)),
+        frozenset(_excluded(words)),
         any(w.word in _NEGATORS or w.stem in _SOFT or _is_prefixed(w.word) for w in words),
     )
 
@@ -149,6 +159,13 @@ def _near_a_cue(words: tuple[Token, ...]) -> Iterator[str]:
             )
         elif _is_prefixed(word.word):
             yield from (near.stem for near in words[i : i + 2])
+
+
+def _excluded(words: tuple[Token, ...]) -> Iterator[str]:
+    """Yield the stems that a negation or a verb like "avoids" keeps out, as far as its clause goes."""
+    for i, word in enumerate(words):
+        if word.word in _NEGATORS or word.stem in _EXCLUDING:
+            yield from (words[j].stem for j in _scope(words, i, _CLAUSE))
 
 
 def _is_prefixed(word: str) -> bool:
@@ -180,7 +197,7 @@ def _is_suffix(words: tuple[Token, ...], i: int) -> bool:
     )
 
 
-def _scope(words: tuple[Token, ...], i: int) -> Iterator[int]:
+def _scope(words: tuple[Token, ...], i: int, most: int = _SCOPE) -> Iterator[int]:
     said = 0
     for j in range(i + 1, len(words)):
         if words[j].start - words[j - 1].end > 1:
@@ -189,7 +206,7 @@ def _scope(words: tuple[Token, ...], i: int) -> Iterator[int]:
             break
         yield j
         said += words[j].word not in STOP
-        if said == _SCOPE:
+        if said == most:
             break
 
 
@@ -210,10 +227,9 @@ def _mention(words: tuple[Token, ...], i: int, word: Token, denied: set[int]) ->
 
 def _thing(words: tuple[Token, ...], i: int, after: int, before: int) -> str:
     """Return the measured thing nearest to a word of change: after it ("reduces cost"), else before it."""
-    for j in [*range(i + 1, min(i + after, len(words))), *range(i - 1, max(i - before, -1), -1)]:
-        if words[j].stem in _GOOD_THINGS or words[j].stem in _BAD_THINGS:
-            return words[j].stem
-    return ""
+    places = [*range(i + 1, min(i + after, len(words))), *range(i - 1, max(i - before, -1), -1)]
+    near = (words[j].stem for j in places)
+    return next((stemmed for stemmed in near if stemmed in _GOOD_THINGS or stemmed in _BAD_THINGS), "")
 
 
 def conflict(claim: str, evidence: str) -> str | None:
@@ -266,7 +282,8 @@ def _opposes(a: Mention, b: Mention) -> bool:
 def _opposite_conflict(said: Reading, stands: Reading) -> str | None:
     for pair in _OPPOSITES:
         for mine, theirs in (pair, pair[::-1]):
-            if mine in said.affirmed and mine not in stands.stems and theirs in stands.affirmed - said.stems:
+            here, there = stem(mine), stem(theirs)
+            if here in said.affirmed - stands.stems and there in stands.affirmed - said.stems:
                 return f'says "{mine}" where the paper says "{theirs}"'
     return None
 

@@ -38,7 +38,7 @@ class Name:
 
 
 _WORD = re.compile(r"[^\W_](?:[\w.+'/-]*[\w+])?")
-_PIECE = re.compile(r"\d+(?:[.,]\d+)*[^\W_]*|[^\W_]+")
+_PIECE = re.compile(r"(?:\d+(?:[.,]\d+)*[^\W_]*|[^\W_]+)\+*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]['\")\]]* |[\"(\[]|^\d+[.)] |[*•] )\Z")
 _ROMAN = re.compile(r"[IVX]+")
 _VERSIONED = re.compile(r"[a-z]+\d|[a-z]+-\d+\.\d")
@@ -46,7 +46,8 @@ _VERSION = re.compile(r"(?:[ -](?:\d+(?:\.\d+)+|\d+(?:\.\d+)?[BbMK]|[vV]\d+)(?![
 _LONGEST = 5
 # Capitalised for reasons other than being a name.
 _NOT_NAMES = word_set(
-    "i we our the this that these those it its in on for to a an and or of by with from as at is are what which",
+    "i we our the this that these those it its in on for to",
+    "a an and or of by with from as at is are what which",
     "who how why when where does do did can compare list name show tell explain describe give find",
     "background methods method results result conclusion conclusions objective objectives purpose aim aims",
     "design setting patients participants introduction discussion abstract english",
@@ -55,7 +56,8 @@ _NOT_NAMES = word_set(
 _SHORT = {
     "ai": "artificial intelligence", "ml": "machine learning", "rl": "reinforcement learning",
     "dl": "deep learning", "kv": "key value", "kd": "knowledge distillation", "lm": "language model",
-    "nn": "neural network", "cv": "computer vision", "qa": "question answering", "ir": "information retrieval",
+    "nn": "neural network", "cv": "computer vision", "qa": "question answering",
+    "ir": "information retrieval",
     "gd": "gradient descent", "ot": "optimal transport", "fl": "federated learning",
 }  # fmt: skip
 
@@ -181,7 +183,7 @@ class Lexicon:
 
     def has(self, name: Name) -> bool:
         """Return whether the text has the name, as written otherwise, spelled out or as its acronym."""
-        if name.key in self.keys or self._spelled_out(name):
+        if name.key in self.keys or self.spells_out(name):
             return True
         pieces = [p for p in _pieces(name.text) if p not in STOP]
         if len(pieces) < 2:
@@ -191,7 +193,8 @@ class Lexicon:
         # "Large Language Models" or "Tensor Parallelism" is no proper name: its words need only be there.
         return not name.strong and all(stem(piece) in self._stems for piece in pieces)
 
-    def _spelled_out(self, name: Name) -> bool:
+    def spells_out(self, name: Name) -> bool:
+        """Return whether the words that an acronym stands for follow one another in the text."""
         letters = name.text.rstrip("s")
         if not (letters.isalpha() and letters.isupper()):
             return False

@@ -6,8 +6,9 @@
     >>> folded.back(12, 18)             # where "7.66 ×" stood
     (14, 20)
 
-Folding decomposes compatibility characters (NFKD), drops accents and whatever is invisible (zero-width characters,
-direction overrides, soft hyphens), gives dashes, quotation marks and spaces one form each and keeps the case.
+Folding decomposes compatibility characters (NFKD), drops accents and whatever is invisible (zero-width
+characters, direction overrides, soft hyphens), gives dashes, quotation marks and spaces one form each and
+keeps the case.
 """
 
 from __future__ import annotations
@@ -36,14 +37,12 @@ _FIXED = {
     _SLASHED: _SLASHED,
 }
 _GREEK = {
-    letter: name
-    for letter, name in zip(
-        "αβγδεζηθικλμνξοπρςστυφχψω",
-        "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho sigma sigma tau "
-        "upsilon phi chi psi omega".split(),
-        strict=True,
-    )
-}
+    "α": "alpha", "β": "beta", "γ": "gamma", "δ": "delta", "ε": "epsilon", "ζ": "zeta", "η": "eta",
+    "θ": "theta",
+    "ι": "iota", "κ": "kappa", "λ": "lambda", "μ": "mu", "ν": "nu", "ξ": "xi", "ο": "omicron", "π": "pi",
+    "ρ": "rho", "ς": "sigma", "σ": "sigma", "τ": "tau", "υ": "upsilon", "φ": "phi", "χ": "chi", "ψ": "psi",
+    "ω": "omega",
+}  # fmt: skip
 _MARK = re.compile(r"\[\s*\d+(?:\s*[,;-]\s*\d+)*\s*\]")
 
 
@@ -108,7 +107,7 @@ def spell_greek(text: str) -> str:
 
 
 def defuse(text: str) -> str:
-    """Return ``text`` fit to stand in an answer: nothing invisible, and no "[3]" that a reader takes for a citation.
+    """Return ``text`` fit to stand in an answer: nothing invisible, and no "[3]" that looks like a citation.
 
     Such a mark is put in parentheses, so that nothing of the text is lost.
     """

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from rag.text.normalise import plain
 from rag.text.stem import stem
+from rag.text.words import word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +63,23 @@ _UNITS = {
     "°C": "c", "°F": "f", "°": "deg", "degrees": "deg", "K": "k", "mmol": "mmol", "FLOPs": "flop",
     "dollars": "usd", "USD": "usd", "euros": "eur", "EUR": "eur",
 }  # fmt: skip
-# Letters that are also words or name parts count as units only right behind the digits or one space before a stop.
+# Letters that are also words or name parts count as units only right behind the digits or one space before
+# a stop.
 _TOUCHING = frozenset(["x", "X", "s", "h", "m", "g", "l", "L", "K", "W", "in", "min", "c"])
 _MONEY = {"$": "usd", "€": "eur", "£": "gbp", "US$": "usd"}
 _MAGNITUDES = {
     "K": 1e3, "k": 1e3, "M": 1e6, "B": 1e9, "T": 1e12, "thousand": 1e3, "million": 1e6, "billion": 1e9,
     "trillion": 1e12, "thousands": 1e3, "millions": 1e6, "billions": 1e9, "trillions": 1e12,
 }  # fmt: skip
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-    "seventeen eighteen nineteen twenty"
-).split()
+_ONES = {
+    "zero": 0, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8,
+    "nine": 9,
+    "ten": 10, "eleven": 11, "twelve": 12, "thirteen": 13, "fourteen": 14, "fifteen": 15, "sixteen": 16,
+    "seventeen": 17, "eighteen": 18, "nineteen": 19, "twenty": 20,
+}  # fmt: skip
 _TENS = {"thirty": 30, "forty": 40, "fifty": 50, "sixty": 60, "seventy": 70, "eighty": 80, "ninety": 90}
 _SPELLED: dict[str, tuple[float, str]] = {
-    **{word: (float(value), "") for value, word in enumerate(_ONES)},
-    **{word: (float(value), "") for word, value in _TENS.items()},
+    **{word: (float(value), "") for word, value in {**_ONES, **_TENS}.items()},
     "hundred": (100.0, ""), "dozen": (12.0, ""), "half": (0.5, ""), "quarter": (0.25, ""),
     **dict.fromkeys(("twice", "double", "doubles", "doubled", "doubling", "twofold"), (2.0, "x")),
     **dict.fromkeys(("thrice", "triple", "triples", "tripled", "tripling", "threefold"), (3.0, "x")),
@@ -87,13 +90,14 @@ _SPELLED: dict[str, tuple[float, str]] = {
 _BOUNDS = {
     "upper": "up to|at most|no more than|not more than|less than|fewer than|under|below|within|maximum of|"
     "a maximum of|as much as|as many as|<=|≤|<|lower than",
-    "lower": "at least|no less than|no fewer than|more than|greater than|larger than|over|above|exceeding|exceeds|"
-    "minimum of|a minimum of|beyond|>=|≥|>|higher than",
+    "lower": "at least|no less than|no fewer than|more than|greater than|larger than|over|above|exceeding|"
+    "exceeds|minimum of|a minimum of|beyond|>=|≥|>|higher than",
     "near": "about|around|approximately|approx\\.|roughly|nearly|almost|circa|ca\\.|close to|some|~|≈",
 }  # fmt: skip
 _KINDS_COUNTED = frozenset(
     map(
-        stem, "parameters tokens samples examples layers gpus devices steps patients papers languages".split()
+        stem,
+        word_set("parameters tokens samples examples layers gpus devices steps patients papers languages"),
     )
 )
 
@@ -110,7 +114,8 @@ _NUMBER = re.compile(
 _WORD = re.compile(rf"(?<![\w-])(?:{'|'.join(_SPELLED)})(?!\w)", re.IGNORECASE)
 _MAGNITUDE_STEP = re.compile(r"\b(?:an?|one) order of magnitude\b", re.IGNORECASE)
 _BOUND = re.compile(
-    rf"(?<![\w<>])(?:{'|'.join(f'(?P<{name}>{words})' for name, words in _BOUNDS.items())}) ?(?:an? |the )?\(?\Z",
+    rf"(?<![\w<>])(?:{'|'.join(f'(?P<{name}>{words})' for name, words in _BOUNDS.items())})"
+    r" ?(?:an? |the )?\(?\Z",
     re.IGNORECASE,
 )
 _JOINED = re.compile(r" ?(?:(?P<tight>/|-)|,|,? ?to|,? ?and|,? ?or) ?")
@@ -187,10 +192,19 @@ def _words(text: str) -> Iterable[Quantity]:
         written, scale, end = _tail(text, match.end(), _TAIL.match(text, match.end()))
         if match[0].lower() == "one" and not written and scale == 1.0:
             continue  # a pronoun more often than a count
+        bound = _bound(text, match.start())
         yield Quantity(
-            value * scale, unit or written, _nouns(text, end), _bound(text, match.start()), False, 0.0, True, False,
-            match.start(), end,
-        )  # fmt: skip
+            value * scale,
+            unit or written,
+            _nouns(text, end),
+            bound,
+            False,
+            0.0,
+            True,
+            False,
+            match.start(),
+            end,
+        )
     for match in _MAGNITUDE_STEP.finditer(text):
         yield Quantity(
             10.0, "x", (), _bound(text, match.start()), False, 0.0, True, False, match.start(), match.end()
@@ -231,7 +245,7 @@ def _letter_scale(text: str, quantity: Quantity) -> float:
 
 
 def agreement(claim: Quantity, evidence: Iterable[Quantity]) -> float:
-    """Return how well ``claim`` stands in ``evidence``: 1.0 it does, 0.5 with a reservation, 0.0 it does not."""
+    """Return how well ``claim`` stands in ``evidence``: 1.0 it does, 0.5 with a reservation, 0.0 not."""
     return max((_agree(claim, other) for other in evidence if not other.inside), default=0.0)
 
 

@@ -2,13 +2,13 @@
 
     >>> text = "We reach **7.66×** \\u201cspeed\\u201d, i.e. more."
     >>> find('we reach 7.66x "speed"', Haystack(text))
-    (0, 24)
+    (0, 25)
     >>> find("we reach 7.6", Haystack(text)) is None
     True
 
-First as it is, then folded (case, spaces, dashes, quotation marks, accents, invisible characters), then by its words
-and signs alone (Markdown, LaTeX and punctuation left out). Every word of the quotation must follow every other:
-nothing is skipped, and it neither begins nor ends inside a word or a number.
+First as it is, then folded (case, spaces, dashes, quotation marks, accents, invisible characters), then by
+its words and signs alone (Markdown, LaTeX and punctuation left out). Every word of the quotation must
+follow every other: nothing is skipped, and it neither begins nor ends inside a word or a number.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Haystack:
 def find(quote: str, haystack: Haystack) -> tuple[int, int] | None:
     """Return (start, end) of ``quote`` in the original text, or None.
 
-    A quotation with an ellipsis is found when its parts follow one another at no great distance; the range then
-    spans from the first part to the last. A single word is no quotation.
+    A quotation with an ellipsis is found when its parts follow one another at no great distance; the range
+    then spans from the first part to the last. A single word is no quotation.
     """
     parts = [part for part in _ELLIPSIS.split(quote) if part.strip(_EDGES)]
     if not parts or len(quote.split()) < _SHORTEST:

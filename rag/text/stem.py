@@ -3,8 +3,8 @@
     >>> [stem(w) for w in ("verification", "verify", "verifies", "reductions", "reduce", "faster", "data")]
     ['verif', 'verif', 'verif', 'reduc', 'reduc', 'fast', 'data']
 
-It is written for matching within one pile, not for linguistics: the longest suffix of a table is taken off when
-enough of the word remains, and what is left is tidied. The stems are not words.
+It is written for matching within one pile, not for linguistics: the longest suffix of a table is taken off
+when enough of the word remains, and what is left is tidied. The stems are not words.
 """
 
 from __future__ import annotations
@@ -16,13 +16,15 @@ _RULES = {
     "isations": ("", 3), "izations": ("", 3), "isation": ("", 3), "ization": ("", 3), "ifications": ("if", 2),
     "ification": ("if", 2), "uctions": ("uc", 2), "uction": ("uc", 2), "ucing": ("uc", 2), "ations": ("", 3),
     "ation": ("", 3), "ators": ("", 3), "ator": ("", 3), "ating": ("", 3), "ates": ("", 3), "ated": ("", 3),
-    "ate": ("", 3), "ative": ("", 3), "itions": ("it", 3), "ition": ("it", 3), "ions": ("", 4), "ion": ("", 4),
+    "ate": ("", 3), "ative": ("", 3), "itions": ("it", 3), "ition": ("it", 3), "ions": ("", 4), "ion": ("",
+    4),
     "ively": ("", 4), "ives": ("", 4), "ive": ("", 4), "izers": ("", 3), "izer": ("", 3), "izing": ("", 3),
     "ized": ("", 3), "izes": ("", 3), "ize": ("", 3), "ising": ("", 4), "ised": ("", 4), "ises": ("", 4),
     "ise": ("", 4), "ifying": ("if", 2), "ifiers": ("if", 2), "ifier": ("if", 2), "ified": ("if", 2),
     "ifies": ("if", 2), "ify": ("if", 2), "iencies": ("ient", 2), "iency": ("ient", 2), "iently": ("ient", 2),
     "ances": ("", 4), "ance": ("", 4), "ences": ("", 4), "ence": ("", 4), "ments": ("", 3), "ment": ("", 3),
-    "nesses": ("", 3), "ness": ("", 3), "ilities": ("", 3), "ility": ("", 3), "ities": ("", 3), "ity": ("", 3),
+    "nesses": ("", 3), "ness": ("", 3), "ilities": ("", 3), "ility": ("", 3), "ities": ("", 3), "ity": ("",
+    3),
     "ibly": ("", 3), "ably": ("", 3), "ible": ("", 3), "able": ("", 3), "ously": ("", 3), "ous": ("", 4),
     "ically": ("", 4), "ical": ("", 4), "ics": ("", 4), "ic": ("", 4), "ally": ("", 4), "als": ("", 5),
     "al": ("", 5), "fully": ("", 4), "ful": ("", 4), "edly": ("", 3), "ingly": ("", 3), "ly": ("", 4),
@@ -39,18 +41,22 @@ _IRREGULAR = {
     "criteria": "criterion", "analyses": "analys", "analysis": "analys", "hypotheses": "hypothes",
     "hypothesis": "hypothes", "children": "child", "men": "man", "women": "woman", "mice": "mouse",
     "made": "mak", "ran": "run", "found": "find", "shown": "show", "built": "build", "taught": "teach",
-    "learnt": "learn", "wrote": "writ", "written": "writ", "chosen": "choos", "chose": "choos", "grew": "grow",
-    "rose": "ris", "fell": "fall", "led": "lead", "kept": "keep", "gave": "giv", "given": "giv", "sped": "speed",
+    "learnt": "learn", "wrote": "writ", "written": "writ", "chosen": "choos", "chose": "choos",
+    "grew": "grow",
+    "rose": "ris", "fell": "fall", "led": "lead", "kept": "keep", "gave": "giv", "given": "giv",
+    "sped": "speed",
     "beaten": "beat", "began": "begin", "lost": "los", "loss": "loss", "losses": "loss", "gpus": "gpu",
     "time": "time", "times": "time", "timing": "time", "user": "user", "users": "user", "paper": "paper",
     "papers": "paper", "number": "number", "numbers": "number", "order": "order", "answer": "answer",
     "answers": "answer", "layer": "layer", "layers": "layer", "parameter": "parameter", "other": "other",
-    "parameters": "parameter", "computer": "comput", "transformer": "transformer", "transformers": "transformer",
+    "parameters": "parameter", "computer": "comput", "transformer": "transformer",
+    "transformers": "transformer",
     "metric": "metric", "metrics": "metric", "cancer": "cancer", "cancers": "cancer", "factor": "factor",
     "factors": "factor", "error": "error", "errors": "error", "tensor": "tensor", "vector": "vector",
     "vectors": "vector", "author": "author", "authors": "author", "state": "state", "states": "state",
     "rate": "rate", "rates": "rate", "date": "date", "image": "imag", "graph": "graph", "use": "us",
-    "using": "us", "comparison": "compar", "comparisons": "compar", "synthesis": "synth", "synthesize": "synth",
+    "using": "us", "comparison": "compar", "comparisons": "compar", "synthesis": "synth",
+    "synthesize": "synth",
     "synthesizes": "synth", "synthesized": "synth", "synthesizing": "synth", "synthetic": "synth",
     "solution": "solv", "solutions": "solv", "description": "describ", "descriptions": "describ",
     "expansion": "expand", "explanation": "explain", "explanations": "explain", "decision": "decid",
@@ -62,13 +68,13 @@ _IRREGULAR = {
     "consider": "consider", "considers": "consider", "cover": "cover", "covers": "cover", "offer": "offer",
     "offers": "offer", "monitor": "monitor", "behavior": "behaviour", "behaviors": "behaviour",
     "behaviour": "behaviour", "behaviours": "behaviour", "power": "power", "buffer": "buffer",
-    "using": "us", "used": "us", "uses": "us", "usage": "us",
+    "used": "us", "uses": "us", "usage": "us",
 }  # fmt: skip
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
-    """Return the stem of a lower-case word; words of three letters or fewer, or with digits, are their own."""
+    """Return the stem of a lower-case word; one of at most three letters, or with digits, is its own."""
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) <= 3 or not word.isalpha():

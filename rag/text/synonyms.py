@@ -14,22 +14,27 @@ from functools import lru_cache
 from rag.text.stem import stem
 
 _LINES = (
-    "improve improvement enhance boost better strengthen gain upgrade raise increase grow growth rise higher up",
-    "reduce reduction decrease lower cut shrink shrinking lessen diminish save saving decline less fewer mitigate",
+    "improve improvement enhance boost better strengthen gain upgrade raise increase grow growth",
+    "rise higher up",
+    "reduce reduction decrease lower cut shrink shrinking lessen diminish save saving decline less",
+    "fewer mitigate",
     "drop fall degrade degradation deteriorate worsen worse hurt harm impair damage",
     "outperform surpass beat exceed superior outdo overtake",
-    "fast faster quick speed speedup accelerate rapid latency slow delay velocity runtime pause wait waiting slowdown",
+    "fast faster quick speed speedup accelerate rapid latency slow delay velocity runtime pause wait",
+    "waiting slowdown",
     "time duration hour minute second day long",
     "cost expense expensive cheap price budget costly pay spend spending wasteful waste",
     "memory ram vram footprint",
-    "verify verification check validate confirm inspect proofread review double-check judge judgment judging verdict",
+    "verify verification check validate confirm inspect proofread review double-check judge judgment",
+    "judging verdict",
     "evaluate evaluation test assess measure examine benchmark trial exam",
     "use employ utilize apply leverage exploit adopt harness",
     "rely depend dependence reliance",
     "propose introduce present develop design devise build create construct offer invent",
     "show demonstrate find observe reveal discover report indicate establish",
     "prove theorem theory theoretical guarantee provable provably formal",
-    "method approach technique framework algorithm procedure strategy scheme paradigm pipeline recipe way solution",
+    "method approach technique framework algorithm procedure strategy scheme paradigm pipeline",
+    "recipe way solution",
     "dataset corpus collection data",
     "problem challenge issue limitation difficulty obstacle bottleneck drawback weakness shortcoming trouble",
     "cause reason because why due drive driver",
@@ -48,9 +53,10 @@ _LINES = (
     "small little tiny compact lightweight smaller",
     "part piece portion fraction share proportion subset section chunk segment bit",
     "human people person annotator expert rater",
-    "teach train training learn learner drill educate instruct taught",
+    "teach train training learn learner drill educate instruct taught retrain finetune finetuning",
+    "tune tuning",
     "student pupil apprentice",
-    "finetune finetuning tune tuning adapt adaptation",
+    "adapt adaptation adapter",
     "choose pick select selection choice decide decision",
     "mix combine merge blend mixture integrate combination ensemble",
     "rank order sort",
@@ -98,7 +104,7 @@ _LINES = (
     "communicate communication talk exchange transfer",
     "hide conceal mask",
     "happen occur arise emerge appear",
-    "need require necessary demand requirement",
+    "need require indispensable necessary demand requirement",
     "handle deal cope address tackle",
     "restrict constrain bound",
     "extra additional further",
@@ -189,3 +195,8 @@ def concept_of_stem(stemmed: str) -> str:
 def concept(word: str) -> str:
     """Return the concept of a lower-case word."""
     return concept_of_stem(stem(word))
+
+
+def vocabulary() -> frozenset[str]:
+    """Return every word of the table."""
+    return frozenset(word for line in _LINES for word in line.split())

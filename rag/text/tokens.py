@@ -29,13 +29,19 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)*[^\W_]*|[^\W_]+(?:'[^\W\d_]+)?")
 _POSSESSIVE = ("'s", "s'")
 STOP = word_set(
     "a about above after again against all along also although am among an and any are as at away be because",
-    "been before being below between both but by can could d did do does doing down due during each either etc",
-    "even ever every few for from further get gets getting give gives had has have having he her here hers him",
-    "his how however i if in instead into is it its itself just let ll made make makes many may me might more",
+    "been before being below between both but by can could",
+    "d did do does doing down due during each either etc",
+    "even ever every few for from further get gets getting",
+    "give gives had has have having he her here hers him",
+    "his how however i if in instead into is it its",
+    "itself just let ll made make makes many may me might more",
     "most much must my near nearly no nor not now of off often on once one only onto or other others our out",
-    "over own per quite rather re s same shall she should since so some still such t than that the their them",
-    "then there these they this those though through thus to too toward towards under until up upon us various",
-    "very via was we well were what when where whether which while who whom whose why will with within without",
+    "over own per quite rather re s same shall she should",
+    "since so some still such t than that the their them",
+    "then there these they this those though through thus",
+    "to too toward towards under until up upon us various",
+    "very via was we well were what when where whether",
+    "which while who whom whose why will with within without",
     "would yet you your e.g i.e eg ie et al",
 )
 
