@@ -151,14 +151,16 @@ def as_query(words: str) -> str:
 def _parsed(reply: Reply) -> Element:
     try:
         feed: Element = ElementTree.fromstring(reply.body)
+        if feed.tag == f"{_ATOM}feed":
+            return feed
     except (ParseError, DefusedXmlException, ValueError):
-        if reply.status != 200:
-            raise refusal("arXiv", reply) from None
-        raise ProviderError(
-            f"arXiv did not answer with a feed: {excerpt(reply.body)!r}.",
-            "Check the address in the settings, or try again later.",
-        ) from None
-    return feed
+        pass
+    if reply.status != 200:
+        raise refusal("arXiv", reply)
+    raise ProviderError(
+        f"arXiv did not answer with a feed: {excerpt(reply.body)!r}.",
+        "Check the address in the settings, or try again later.",
+    )
 
 
 def _record(entry: Element) -> Record:

@@ -160,8 +160,11 @@ def open_partial(
     """Open ``out`` for one fetch.
 
     Raises:
-        EnvironmentFault: the folder is not there or cannot be written, or another process fetches this file.
+        UsageError: there is no such folder.
+        EnvironmentFault: it cannot be written, or another process fetches this file.
     """
+    if not out.parent.is_dir():  # the lock would make it, spelling mistakes included
+        raise UsageError(f"There is no folder {out.parent}.", "Name another file with --out.")
     lock = filelock.FileLock(out.with_name(f".{out.name}.lock"), timeout=0, is_singleton=False)
     try:
         with lock:
