@@ -8,19 +8,23 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from chain_fakes import pile_of
+from chain_fakes import ScriptedModel, paper, pile_of
 from evals_fakes import PAPERS, UNANSWERABLE
 
 from rag import wiring_evals
-from rag.chain.setup import Options
+from rag.adapters import partial_json
+from rag.chain.setup import Options, Writer
 from rag.errors import TapeError, UsageError
 from rag.evals import results, run, suites
 from rag.evals.cases import Case, parse
+from rag.evals.gate import judge
 from rag.evals.pipeline import Pipeline
 from rag.evals.rows import Row, Tools, ask
-from rag.evals.suites import Suite
+from rag.evals.suites import Gate, Suite
+from rag.prompts import Prompts
 
 
 def case(name: str, question: str = "How much does Gatekeeper raise accuracy on GSM-Long?") -> Case:
@@ -210,3 +214,59 @@ class TestSuites:
         assert [(one.id, n) for one, n in tasks] == [
             ("q0", 1), ("q0", 2), ("q0", 3), ("q1", 1), ("q2", 1), ("q3", 1), ("q3", 2), ("q3", 3),
         ]  # fmt: skip
+
+
+class TestAcceptingEverything:
+    """A model that makes things up beside what is true: with the check off, the gate names what is lost."""
+
+    PILE = tuple(
+        paper(
+            f"sys{i}",
+            f"Sorter{i} orders records by age. It cuts sorting time by {i + 11}%.",
+            title=f"Sorter{i}",
+        )
+        for i in range(12)
+    )
+
+    def rows(self, verify: Literal["lexical", "off"]) -> list[Row]:
+        def writer() -> Writer:
+            return Writer(ScriptedModel([json.dumps(self.reply(asked[-1]))]), Prompts(), partial_json.read)
+
+        asked: list[int] = []
+        made = Pipeline(pile_of(*self.PILE), Options(verify=verify), {p.key: p for p in self.PILE}, writer)
+        rows = []
+        for number, one in enumerate(self.PILE):
+            asked.append(number)
+            question = f"By how much does Sorter{number} cut sorting time?"
+            record = {
+                "id": one.key,
+                "question": question,
+                "kind": "named",
+                "split": "test",
+                "answerable": True,
+            }
+            rows.append(ask(parse({**record, "papers": [one.key]}), 1, made, wiring_evals.tools()))
+        return rows
+
+    def reply(self, number: int) -> dict[str, object]:
+        quote = f"It cuts sorting time by {number + 11}%."
+        true = {
+            "citations": [{"ref": 1, "quote": quote}],
+            "text": f"Sorter{number} cuts sorting time by {number + 11}%.",
+        }
+        false = {
+            "citations": [{"ref": 1, "quote": "won a prize in Lisbon"}],
+            "text": "The jury in Lisbon gave it 97 medals.",
+        }
+        return {"answerable": True, "sentences": [true, false]}
+
+    def test_the_gate_names_the_citations(self) -> None:
+        checked, accepted = self.rows("lexical"), self.rows("off")
+        assert [row.error for row in checked + accepted] == [None] * 24
+        assert {row.scores["citation_precision"] for row in checked} == {1.0}
+        gated = Gate(("citation_precision", "citation_recall", "paper_recall"))
+        reasons = judge(accepted, gated, checked, 1000).reasons
+        assert [reason.split(" got worse")[0] for reason in reasons] == [
+            "citation_precision",
+            "citation_recall",
+        ]

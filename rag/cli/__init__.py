@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from rag import __version__
-from rag.cli import ask, chat, doctor, fetch, index, ingest, papers, search, sessions
+from rag.cli import ask, chat, doctor, eval, fetch, index, ingest, papers, search, sessions
 from rag.cli.guard import Guarded
 from rag.cli.options import Index, State
 
@@ -32,6 +32,7 @@ app.add_typer(fetch.app, name="fetch")
 app.add_typer(papers.app, name="papers")
 app.add_typer(sessions.app, name="sessions")
 app.add_typer(index.app, name="index")
+app.add_typer(eval.app, name="eval")
 app.command()(doctor.doctor)
 
 
