@@ -110,6 +110,13 @@ def test_the_other_one_is_not_the_one_just_spoken_of() -> None:
     assert standalone("And the other one?", [two, about_kelp]).resolved[0].papers == (A,)
 
 
+def test_that_one_is_the_thing_the_answer_named() -> None:
+    turns = [Turn("", "Which archive does HARBOR do best on?", "On PSMSL [1].", (A,))]
+    assert reworded("Who keeps that one?", turns) == "Who keeps PSMSL, in HARBOR?"
+    two = [Turn("", "Which archives does HARBOR use?", "PSMSL and GESLA [1].", (A,))]
+    assert reworded("Who keeps that one?", two) == "Who keeps that one, in HARBOR?"
+
+
 @pytest.mark.parametrize(
     ("question", "expected"),
     [

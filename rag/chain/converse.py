@@ -20,6 +20,7 @@ from rag.chain.turns import Cited, Context, Turn, mentions, together
 
 __all__ = ["Cited", "Resolved", "Rewrite", "Turn", "standalone"]
 
+_ONE = re.compile(r"(?:this|that|the other) one", re.IGNORECASE)
 _AT_ONCE = 3  # papers that "they" may stand for
 _ON_TOPIC = 0.6  # share of its words that ties a question to a paper when no word points back
 _LINKED = re.compile(r"^(?:and|but|so|also|then)\b", re.IGNORECASE)
@@ -59,8 +60,24 @@ def standalone(question: str, turns: Sequence[Turn]) -> Rewrite:
     if not turns:
         return Rewrite(question)
     context = Context(turns)
+    if thing := _thing(question, context):
+        return thing
     resolved = [(m, papers) for m in find(question) if (papers := _antecedents(m, question, context))]
     return _completed(question, resolved, context) or _named(question, resolved, context)
+
+
+def _thing(question: str, context: Context) -> Rewrite | None:
+    """Take "that one" for the one thing that the last answer, resting on one paper, named first.
+
+    Which loss is added? -- BDL. -- Why was that one needed?    ->  Why was BDL needed, in DA-KD?
+    """
+    one = next((m for m in find(question) if _ONE.fullmatch(m.words)), None)
+    names = context.new_names()
+    if one is None or len(names) != 1 or len(context.listed) != 1:
+        return None
+    text = f"{question[: one.start]}{names[0]}{question[one.end :]}".rstrip(" ?!.")
+    papers = context.main()
+    return Rewrite(f"{text}, in {together(papers)}?", (Resolved(one.words, papers),), "rules")
 
 
 def _completed(question: str, resolved: Sequence[_Found], context: Context) -> Rewrite | None:

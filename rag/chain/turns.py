@@ -98,6 +98,17 @@ class Context:
         strong = (name for name in find(question) if name.strong)
         return tuple(name for name in strong if not any(lexicon.has(name) for lexicon in known))
 
+    def new_names(self) -> tuple[str, ...]:
+        """What the last answer named that its question did not: things of the main paper, not the paper."""
+        asked = Lexicon(self.last.standalone)
+        found: dict[str, str] = {}
+        for name in find(self.last.answer):
+            of_it = any(Lexicon(cited.text).has(name) for cited in self.main())
+            is_it = any(mentions(name.text, cited) or name.key in key(cited.name) for cited in self.main())
+            if name.strong and of_it and not is_it and not asked.has(name):
+                found.setdefault(name.key, name.text)
+        return tuple(found.values())
+
     def shared(self, question: str) -> float:
         """Share of the question's words that the main paper has."""
         words = {token.stem for token in content(question)}
