@@ -67,10 +67,11 @@ def test_the_attack_gate_is_green() -> None:
     assert wiring_runs.gated(plan, result).reasons == ()
 
 
-def test_the_recordings_are_fresh_and_the_model_gate_is_green() -> None:
-    plan = wiring_runs.planned(Ask("model"))
+@pytest.mark.parametrize("suite", ["model", "attacks-model"])
+def test_the_recordings_are_fresh_and_the_model_gate_is_green(suite: str) -> None:
+    plan = wiring_runs.planned(Ask(suite))
     if not (wiring_evals.cassettes(plan.suite) / "manifest.json").exists():
-        pytest.skip("nothing is recorded yet: rag eval record model")
+        pytest.skip(f"nothing is recorded yet: rag eval record {suite}")
     found, screen = wiring_runs.stale(plan)
     assert not found, screen
     result = wiring_runs.carried_out(plan, wiring_evals.silent, jobs=2)

@@ -121,13 +121,13 @@ def record(
 def lint(
     gold: Annotated[list[Path] | None, typer.Argument(metavar="GOLD", help="Files or folders.")] = None,
     *,
-    suite: Annotated[str, typer.Option("--suite", metavar="SUITE", help="Whose papers.")] = "extractive",
+    suite: Annotated[str | None, _option("--suite", "SUITE", "Whose papers, whose gold set.")] = None,
     index: Index = None,
 ) -> None:
     """Check a gold set for faults that would make its scores lie; exit 1 if there are any."""
     from rag.cli import eval_work as work
 
-    work.lint(work.Ask(suite, gold or (), index))
+    work.lint(work.Ask(suite if suite or gold else "extractive", gold or (), index))
 
 
 @app.command()

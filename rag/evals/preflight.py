@@ -113,7 +113,8 @@ def screen(
         messages_in: the messages that a cassette sent, for the diff.
     """
     counts = Counter(stale.why for stale in found)
-    lines = [f"The recordings of suite {suite!r} are stale."]
+    state = "incomplete" if set(counts) == {"missing"} else "stale"
+    lines = [f"The recordings of suite {suite!r} are {state}."]
     lines += [
         f"  {_reason(why, manifest, now, found)}: {_answers(number)}"
         for why, number in sorted(counts.items())
