@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag import places
@@ -34,6 +35,7 @@ from rag.wiring_index import (
 )
 
 if TYPE_CHECKING:
+    from rag.adapters.chroma_store import ChromaStore
     from rag.adapters.openai_api import OpenAIChat
     from rag.chain.plan import Plan
     from rag.chain.setup import Options, Pile, Writer
@@ -69,6 +71,10 @@ __all__ = [
 ]
 # Used with OpenAI itself when only a key is set: cheap, and able to do structured output.
 DEFAULT_MODEL = "gpt-4o-mini"
+# Up to this many passages, comparing a question with each of them beats Chroma's index (docs/benchmarks.md):
+# for a command that asks once, since loading Chroma takes longer; for one that goes on asking, outright.
+EXACT_ONCE = 500_000
+EXACT_OFTEN = 20_000
 
 
 @contextmanager
@@ -106,9 +112,14 @@ def known(library: Library, key: str) -> Paper:
 
 
 @contextmanager
-def open_pile(settings: Settings, note: Note, *, bar: bool = True) -> Iterator[Pile]:
-    """Open the index with everything that is needed to search it."""
-    from rag.adapters.chroma_store import ChromaStore
+def open_pile(settings: Settings, note: Note, *, bar: bool = True, once: bool = False) -> Iterator[Pile]:
+    """Open the index with everything that is needed to search it.
+
+    Args:
+        bar: as for ``open_library``.
+        once: whether one question will be asked, or more.
+    """
+    from rag.adapters.exact import ExactVectors
     from rag.adapters.keyword import Bm25Index
     from rag.chain.retrieve import Retriever
     from rag.chain.setup import Pile
@@ -117,11 +128,18 @@ def open_pile(settings: Settings, note: Note, *, bar: bool = True) -> Iterator[P
     made_for = embedder(settings)
     with (
         open_library(settings, note, made_for, bar=bar) as library,
-        closing(LiveVectors(library, ChromaStore.in_folder)) as vectors,
+        closing(LiveVectors(library, chroma, ExactVectors, EXACT_ONCE if once else EXACT_OFTEN)) as vectors,
     ):
         keywords = LiveKeywords(library, Bm25Index)
         retriever = Retriever(library, vectors, keywords, made_for, settings.weight)
         yield Pile(retriever, library, library.info, similarity(made_for))
+
+
+def chroma(folder: Path) -> ChromaStore:
+    """Open the vector store of an index."""
+    from rag.adapters.chroma_store import ChromaStore
+
+    return ChromaStore.in_folder(folder)
 
 
 def similarity(made_for: Embedder) -> Callable[[str, str], float]:
@@ -142,7 +160,7 @@ def ask(
 
     began = time.perf_counter()
     written_by = writer(settings, note) if settings.mode == "model" else None
-    with open_pile(settings, note) as pile:
+    with open_pile(settings, note, once=True) as pile:
         return answer(
             question,
             pile,
@@ -165,7 +183,7 @@ def plan(question: str, filters: Filters, settings: Settings, note: Note) -> Pla
     if settings.mode == "extractive":
         raise UsageError("--dry-run is about a model, and none is set.", "Add --model, or leave it out.")
     written_by = writer(settings, note)
-    with open_pile(settings, note) as pile:
+    with open_pile(settings, note, once=True) as pile:
         return plan(question, pile, written_by, filters=filters, options=dials(settings))
 
 

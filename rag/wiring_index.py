@@ -207,7 +207,7 @@ def rebuild(settings: Settings, note: Note) -> SyncReport:
 
 def parts(settings: Settings) -> Parts:
     """Make what an index is built with."""
-    from rag.adapters import keyword
+    from rag.adapters import exact, keyword, keyword_build
     from rag.adapters.chroma_store import ChromaStore
     from rag.index.parts import Parts
 
@@ -220,8 +220,10 @@ def parts(settings: Settings) -> Parts:
         embedder=embedder(settings),
         open_vectors=ChromaStore.in_folder,
         open_ingest=open_ingest,  # type: ignore[arg-type]
-        build_keywords=keyword.build,
+        build_keywords=keyword_build.build,
         keyword_keys=lambda folder: keyword.Bm25Index(folder).keys(),
+        build_exact=exact.build,
+        exact_ids=lambda folder: exact.ExactVectors(folder).ids(),
     )
 
 

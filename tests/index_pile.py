@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from rag.adapters import keyword
+from rag.adapters import keyword, keyword_build
 from rag.adapters.chroma_store import ChromaStore
 from rag.adapters.embed_fake import FakeEmbedder
 from rag.chain.retrieve import Retriever
@@ -34,7 +34,7 @@ def parts(embedder: Embedder | None = None) -> Parts:
         embedder=embedder or FakeEmbedder(64),
         open_vectors=ChromaStore.in_folder,
         open_ingest=open_ingest,
-        build_keywords=keyword.build,
+        build_keywords=keyword_build.build,
         keyword_keys=lambda folder: keyword.Bm25Index(folder).keys(),
     )
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from rag.adapters.keyword import Bm25Index, Terms, build, fold
+from rag.adapters.keyword import Bm25Index, Terms, fold
+from rag.adapters.keyword_build import build
 from rag.errors import EnvironmentFault
 
 TEXTS = {
@@ -21,7 +22,7 @@ TEXTS = {
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Bm25Index:
     folder = tmp_path_factory.mktemp("keyword") / "new"
-    build(folder, TEXTS.items())
+    build(folder, sorted(TEXTS.items()))
     return Bm25Index(folder)
 
 
@@ -113,3 +114,12 @@ def test_terms_of_text_and_question_differ_only_in_asking_words() -> None:
 
 def test_folding_keeps_what_is_no_letter() -> None:
     assert fold("Ω-net ς ﬁne ½ 字 İ") == "omega-net sigma fine 1⁄2 字 i"
+
+
+def test_scores_are_those_of_bm25s(tmp_path: Path) -> None:
+    bm25s = pytest.importorskip("bm25s")
+    build(tmp_path / "k", sorted(TEXTS.items()))
+    theirs = bm25s.BM25.load(tmp_path / "k")
+    terms = [t for t in Terms().of_question(" ".join(TEXTS.values())) if t in theirs.vocab_dict]
+    expected = dict(zip(sorted(TEXTS), theirs.get_scores(terms).tolist(), strict=True))
+    assert dict(Bm25Index(tmp_path / "k").search(" ".join(TEXTS.values()), 99)) == pytest.approx(expected)

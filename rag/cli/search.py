@@ -34,5 +34,6 @@ def search(
     style = options.chosen(style, json)
     text = options.question(question)
     filters = options.filters(venue, year, author, paper)
-    with wiring.open_pile(options.settings(ctx, {"index": index}), options.note(ctx)) as pile:
+    settings = options.settings(ctx, {"index": index})
+    with wiring.open_pile(settings, options.note(ctx), once=True) as pile:
         output.search(text, pile.retriever.search(text, top, filters), pile.info, style)

@@ -22,6 +22,7 @@ from rag.index.database import faults, open_readonly
 from rag.index.manifest import Manifest, check_format
 from rag.records import Filters, IndexInfo, Paper, Passage
 
+EXACT = "exact"
 _BATCH = 500
 _ALL = Filters()
 
@@ -150,6 +151,11 @@ def published_fingerprint(db: sqlite3.Connection) -> str:
 
 def keyword_folder(folder: Path, fingerprint: str) -> Path:
     return folder / "keyword" / fingerprint
+
+
+def exact_folder(folder: Path, fingerprint: str) -> Path:
+    """Where the matrix of a state is, if it has one: with the keyword index, made and deleted as one."""
+    return keyword_folder(folder, fingerprint) / EXACT
 
 
 def vector_folder(folder: Path) -> Path:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from rag.errors import EnvironmentFault
-from rag.index.library import Library, keyword_folder
+from rag.index.library import Library, exact_folder, keyword_folder
 from rag.ports import KeywordIndex, VectorStore
 
 if TYPE_CHECKING:
@@ -72,25 +72,53 @@ class LiveKeywords:
 
 
 class LiveVectors:
-    """The vector store of the published state; ``open_`` opens it in its folder."""
+    """The vectors of the published state: the store, and the matrix beside the keyword index if there is one.
 
-    def __init__(self, library: Library, open_: Callable[[Path], ClosableVectors]) -> None:
-        self._follower = _Follower(library, lambda _: open_(library.vector_folder), _closed)
+    The matrix answers what it is faster at: all questions to a pile of up to ``exact_up_to`` passages, and
+    all that are restricted to some papers. The store is opened when it is first asked.
+
+    Args:
+        open_: opens the store in its folder.
+        open_exact: opens the matrix in its folder.
+    """
+
+    def __init__(
+        self,
+        library: Library,
+        open_: Callable[[Path], ClosableVectors],
+        open_exact: Callable[[Path], ClosableVectors] | None = None,
+        exact_up_to: int = 0,
+    ) -> None:
+        def matrix(fingerprint: str) -> ClosableVectors | None:
+            folder = exact_folder(library.folder, fingerprint)
+            return open_exact(folder) if open_exact and folder.is_dir() else None
+
+        self._store = _Follower(library, lambda _: open_(library.vector_folder), _closed)
+        self._matrix = _Follower(library, matrix)
+        self._exact_up_to = exact_up_to
 
     def query(
         self, vector: Vectors, k: int, allowed: frozenset[str] | None = None
     ) -> list[tuple[str, float]]:
-        return self._follower.now().query(vector, k, allowed)
+        return self.answering(restricted=allowed is not None).query(vector, k, allowed)
+
+    def answering(self, *, restricted: bool = False) -> ClosableVectors:
+        """Return what answers a question now."""
+        matrix = self._matrix.now()
+        if matrix is not None and (restricted or matrix.count() <= self._exact_up_to):
+            return matrix
+        return self._store.now()
 
     def ids(self) -> set[str]:
-        return self._follower.now().ids()
+        return self._store.now().ids()
 
     def count(self) -> int:
-        return self._follower.now().count()
+        return self._store.now().count()
 
     def close(self) -> None:
         """Let go of the files."""
-        self._follower.drop()
+        self._store.drop()
+        self._matrix.drop()
 
 
 def _closed(vectors: ClosableVectors) -> None:

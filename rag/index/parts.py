@@ -58,6 +58,9 @@ class Parts:
         open_ingest: the way into a vector store; imports what is heavy, so it is called only when needed.
         build_keywords: writes the keyword index of (paper key, text) pairs into a new folder.
         keyword_keys: the paper keys in a keyword index, to compare; raises EnvironmentFault if damaged.
+        build_exact: writes a matrix of (passage id, vector) pairs, sorted by id, into a new folder, given
+            their number and dimensions; None where every question goes to the vector store.
+        exact_ids: the passage ids in such a matrix; raises EnvironmentFault if damaged.
     """
 
     embedder: Embedder
@@ -65,6 +68,8 @@ class Parts:
     open_ingest: Callable[[WritableVectors, Embedder], Ingest]
     build_keywords: Callable[[Path, Iterable[tuple[str, str]]], None]
     keyword_keys: Callable[[Path], Sequence[str]]
+    build_exact: Callable[[Path, Iterable[tuple[str, bytes]], int, int], None] | None = None
+    exact_ids: Callable[[Path], set[str]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

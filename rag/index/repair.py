@@ -14,7 +14,7 @@ from rag.errors import EnvironmentFault, IndexMissing
 from rag.index import manifest
 from rag.index.database import PAPERS
 from rag.index.derive import Derivation
-from rag.index.library import keyword_folder, vector_folder
+from rag.index.library import exact_folder, keyword_folder, vector_folder
 from rag.index.parts import Identity, Parts
 from rag.index.report import SyncReport
 from rag.index.vector_side import Progress
@@ -48,7 +48,8 @@ def verify(
     _require_index(folder)
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
         _require_sound_records(writer.db, folder)
-        problems = [*_about_vectors(writer), *_about_keywords(writer), *_about_files(writer)]
+        problems = [*_about_vectors(writer), *_about_keywords(writer), *_about_exact(writer)]
+        problems += _about_files(writer)
         if problems and repair:
             Derivation(writer.db, _ALONE, writer.splitter)
             writer.publish(progress, distrust=True)
@@ -135,6 +136,20 @@ def _about_keywords(writer: Writer) -> list[str]:
     except EnvironmentFault as fault:
         return [fault.message]
     return [] if list(found) == wanted else ["The keyword index holds other papers than the records."]
+
+
+def _about_exact(writer: Writer) -> list[str]:
+    """The matrix is a copy that may be missing, in an index of an older version; it must not be wrong."""
+    published = writer.published()
+    folder = exact_folder(writer.folder, published.fingerprint) if published else None
+    if folder is None or writer.parts.exact_ids is None or not folder.is_dir():
+        return []
+    wanted = {id_ for (id_,) in writer.db.execute("SELECT id FROM passages")}
+    try:
+        found = writer.parts.exact_ids(folder)
+    except EnvironmentFault as fault:
+        return [fault.message]
+    return [] if found == wanted else ["The copy of the vectors holds other passages than the records."]
 
 
 def _about_files(writer: Writer) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 from rag.index.database import open_vectors
@@ -28,6 +29,14 @@ class StoredVectors:
             query = f"SELECT text_hash, vector FROM vectors WHERE embedder = ? AND text_hash IN ({marks})"
             found.update(self._db.execute(query, (self._embedder, *batch)))
         return found
+
+    def of(self, passages: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
+        """Yield (id, vector) for (id, text hash) pairs, in order; raises KeyError when one is not stored."""
+        pairs = iter(passages)
+        while batch := list(islice(pairs, _BATCH)):
+            known = self.recall(text_hash for _, text_hash in batch)
+            for id_, text_hash in batch:
+                yield id_, known[text_hash]
 
     def keep(self, vectors: Mapping[str, bytes]) -> None:
         rows = [(self._embedder, text_hash, vector) for text_hash, vector in vectors.items()]

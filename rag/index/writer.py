@@ -30,7 +30,7 @@ from pathlib import Path
 from rag.errors import EnvironmentFault, IndexMismatch
 from rag.index import lock, manifest
 from rag.index.database import FORMAT, PAPERS, VECTORS, faults, open_papers
-from rag.index.library import keyword_folder, wrong_embedder
+from rag.index.library import EXACT, keyword_folder, wrong_embedder
 from rag.index.manifest import Manifest
 from rag.index.parts import Parts
 from rag.index.passages import Splitter, joined
@@ -133,7 +133,7 @@ class Writer:
         (self.folder / UNFINISHED).touch()
         self.vectors.fill(self.vectors.missing() if suspect else self._ids("temp.fresh"), progress)
         if distrust or not keywords.is_dir():  # one that is there is whole: it was renamed when done
-            self._build_keywords(keywords)
+            self._build_keywords(keywords, new.dimensions)
         self.db.executemany(
             "INSERT OR REPLACE INTO meta VALUES (?, ?)",
             [("manifest", new.dumps()), ("fingerprint", new.fingerprint)],
@@ -142,12 +142,24 @@ class Writer:
         self._clean_up(new)
         return True
 
-    def _build_keywords(self, folder: Path) -> None:
+    def _build_keywords(self, folder: Path, dimensions: int) -> None:
         part = folder.with_name(f"{folder.name}.part")
         shutil.rmtree(part, ignore_errors=True)
         self.parts.build_keywords(part, self._texts())
+        self._build_exact(part / EXACT, dimensions)
         shutil.rmtree(folder, ignore_errors=True)
         part.rename(folder)
+
+    def _build_exact(self, folder: Path, dimensions: int) -> None:
+        """Write the matrix, unless a vector is not at hand; then questions go to the vector store."""
+        if self.parts.build_exact is None:
+            return
+        count = self.db.execute("SELECT count(*) FROM passages").fetchone()[0]
+        hashes = self.db.execute("SELECT id, text_hash FROM passages ORDER BY id")
+        try:
+            self.parts.build_exact(folder, self.stored.of(hashes), count, dimensions)
+        except KeyError:
+            shutil.rmtree(folder)
 
     def _texts(self) -> Iterator[tuple[str, str]]:
         for key, abstract, body in self.db.execute("SELECT key, abstract, body FROM papers ORDER BY key"):
