@@ -162,7 +162,7 @@ def test_save(talk: Talk, tmp_path: Path) -> None:
 def test_model_mode_and_its_cost(by_model: Talk) -> None:
     assert "nothing was spent" in by_model.say("/cost")
     by_model.say(PREFILL)
-    by_model.say("Is it fast?")
+    by_model.say("By how much did it improve time-to-first-token?")
     shown = by_model.say("/cost")
     assert shown.startswith("2 answers by a model:")
     assert "$0.0" in shown
@@ -200,6 +200,7 @@ def test_a_retry_that_fails_keeps_the_answer(by_model: Talk) -> None:
     by_model.say(PREFILL)
     by_model.model.mood = refuse
     by_model.say("/retry")
+    assert "7.66" in by_model.say("/quotes")
     session = by_model.desk.talk.session
     assert session is not None
     assert [entry.status for entry in session.entries()] == ["answered", "failed"]
@@ -207,11 +208,11 @@ def test_a_retry_that_fails_keeps_the_answer(by_model: Talk) -> None:
 
 def test_ctrl_c_keeps_what_was_checked(by_model: Talk) -> None:
     def press(piece: int) -> None:
-        if piece > 40:
+        if "[1]" in by_model.out.getvalue():  # the first sentence is on the screen, more are coming
             raise KeyboardInterrupt
 
     by_model.model.pieces = press
-    shown = by_model.say("What does ReVISE verify, and how does its curriculum train self-verification?")
+    shown = by_model.say("How does SpecPrefill improve TTFT and QPS?")
     assert "Stopped; what was checked is kept." in shown
     session = by_model.desk.talk.session
     assert session is not None
@@ -228,7 +229,8 @@ def test_ctrl_c_before_anything_was_written(by_model: Talk) -> None:
         raise KeyboardInterrupt
 
     by_model.model.pieces = press
-    assert "Stopped" in by_model.say(PREFILL)
+    assert "Stopped." in by_model.say(PREFILL)
+    assert by_model.after.draft == PREFILL
     by_model.model.pieces = lambda piece: None
     assert "7.66×" in by_model.say(PREFILL)
 

@@ -68,7 +68,7 @@ class Hour:
         shown = talk.say(question)
         self.model.pieces = untouched
         self.seen.append(talk.out.getvalue())
-        ending = "failed" if talk.after.failed else "stopped" if "Stopped" in shown else "answered"
+        ending = "stopped" if "Stopped" in shown else "failed" if talk.after.failed else "answered"
         self.endings[ending] += 1
         if talk.after.draft:
             assert talk.after.draft == question

@@ -240,6 +240,7 @@ def test_the_model_rewords_in_model_mode() -> None:
         "How long does GPT-4 take?",
         "How long do 8 hours of HARBOR take?",
         "HARBOR takes two hours.",
+        '{"answerable": true, "sentences": []}',
         "Sure!\nHow long does HARBOR take?",
         "How " + "very " * 100 + "long does HARBOR take?",
     ],

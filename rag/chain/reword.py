@@ -19,6 +19,7 @@ from rag.chain.turns import Context, mentions
 from rag.ports import ChatRequest
 from rag.records import Paper
 from rag.text.names import Lexicon, find
+from rag.text.tokens import content
 
 TURNS = 4  # that a question may point back to
 _ANSWER = 400  # characters of an answer that are sent
@@ -90,8 +91,13 @@ def _short(turn: Turn) -> str:
 
 
 def _usable(wording: str, question: str, by_rules: str, turns: Sequence[Turn]) -> bool:
-    """One question, no longer than need be, in which every name and number was said before."""
-    if not wording or len(wording) > max(_LONGEST, 2 * len(question)) or wording[-1:] in ".!":
+    """One question on the same thing, no longer than need be, made of names and numbers said before."""
+    if not wording or len(wording) > max(_LONGEST, 2 * len(question)):
+        return False
+    asks = wording.endswith("?") or not question.rstrip().endswith("?")
+    wanted = {token.stem for token in content(question)}
+    kept = {token.stem for token in content(wording)} & wanted
+    if not asks or wording[-1] in ".!" or set("{}<>[]") & set(wording) or 2 * len(kept) < len(wanted):
         return False
     said = " ".join([question, by_rules, *(f"{turn.standalone} {turn.answer}" for turn in turns)])
     said += " ".join(cited.text for turn in turns for cited in turn.cited)

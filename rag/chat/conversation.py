@@ -241,8 +241,8 @@ def told(rewrite: Rewrite) -> str:
 
 
 def added(a: Usage, b: Usage) -> Usage:
-    """Sum of two usages; the cost is unknown when one of them is."""
-    known = a.cost_usd is not None and b.cost_usd is not None
+    """Sum of two usages; the cost is unknown when that of either is, and nothing where nothing was used."""
+    known = all(used.cost_usd is not None or not used.prompt_tokens for used in (a, b))
     cost = (a.cost_usd or 0.0) + (b.cost_usd or 0.0) if known else None
     return Usage(a.prompt_tokens + b.prompt_tokens, a.completion_tokens + b.completion_tokens, cost)
 

@@ -73,8 +73,10 @@ class Desk:
             self.face.paragraph()
             if stop.answer is not None:
                 self.face.lines([Line(), *view.references(stop.answer, known)])
-            self.face.aside("Stopped; what was checked is kept.")
-            return Next()
+                self.face.aside("Stopped; what was checked is kept.")
+                return Next()
+            self.face.aside("Stopped.")
+            return Next(draft=question, failed=True)
         except RagError as error:
             self.face.paragraph()
             self.face.error(error)
@@ -110,7 +112,7 @@ class Desk:
         if not opening.ready:
             return opening.state or "Opening the papers"
         dials = self.talk.dials
-        return f"{safe.line(dials.model or 'The model')} reads" if dials.mode == "model" else "Reading"
+        return f"{safe.line(dials.model or 'The model')} writes" if dials.mode == "model" else "Reading"
 
 
 class Shown:
