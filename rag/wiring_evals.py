@@ -26,7 +26,7 @@ from rag.settings import Settings
 
 if TYPE_CHECKING:
     from rag.chain.setup import Writer
-    from rag.evals.pipeline import Pipeline, Tape
+    from rag.evals.pipeline import Pipeline, Session, Tape
     from rag.evals.record import Open
     from rag.evals.rows import Tools
     from rag.ports import ChatModel
@@ -204,7 +204,7 @@ def replayer(suite: Suite) -> Tape:
 
     folder = cassettes(suite)
 
-    def tape(case: Case, sample: int) -> AbstractContextManager[object]:
+    def tape(case: Case, sample: int) -> AbstractContextManager[Session]:
         return replaying(folder / manifest.file_name(case.id, sample))
 
     return tape

@@ -77,7 +77,7 @@ def planned(ask: Ask, *, live: bool = False) -> Plan:
     if not suite.gold:
         raise UsageError("No suite and no gold set.", "Try: rag eval run extractive, or --gold FILE.")
     every = suites.chosen(suite, gold.load(suite.gold))
-    some = suites.chosen(suite, every, ask.only, ask.tags)
+    some = suites.narrowed(every, ask.only, ask.tags)
     settings = wiring_evals.settings_of(suite, ask.index, own) if ask.suite else wiring_evals.sendable(own)
     replay = suite.cassettes is not None and suite.mode == "model" and not live
     asked = suites.samples(suite, every)

@@ -203,10 +203,10 @@ class TestSuites:
         cases = [case(f"q{i}") for i in range(9)] + [replace(case("far"), kind="far")]
         thin = Suite("s", tmp_path, (), select={"every": 4})
         assert [one.id for one in suites.chosen(thin, cases)] == ["q0", "q4", "q8", "far"]
-        assert [one.id for one in suites.chosen(thin, cases, only=["q4"])] == ["q4"]
-        assert [one.id for one in suites.chosen(thin, cases, tags=["far"])] == ["far"]
+        assert [one.id for one in suites.narrowed(suites.chosen(thin, cases), only=["q4"])] == ["q4"]
+        assert [one.id for one in suites.narrowed(suites.chosen(thin, cases), tags=["far"])] == ["far"]
         with pytest.raises(UsageError, match="is left"):
-            suites.chosen(thin, cases, only=["nothing"])
+            suites.narrowed(cases, only=["nothing"])
 
     def test_every_third_question_is_asked_three_times(self, tmp_path: Path) -> None:
         cases = [case(f"q{i}") for i in range(4)]

@@ -139,7 +139,7 @@ class _Story:
         """Sentences of a model, each checked before it is shown."""
         with self.clock("verify_s"):
             decision = decide(self.question, chosen.hits, similarity=self.pile.similarity, idf=self.pile.idf)
-        if not decision.answer:
+        if not (decision.answer or self.options.always_ask):
             return self.abstained(decision, read=len(chosen.hits))
         meter = Meter(writer.model, writer.price, self.options.max_cost)
         if self.options.depth == "deep":
@@ -156,6 +156,8 @@ class _Story:
             reason = "Interrupted: only the sentences above were written and checked."
             decision = replace(decision, answer=bool(sentences), reason=reason)
             raise Interrupted(self._of(work, meter, sentences, numbering, decision)) from None
+        if not decision.answer:
+            return self.abstained(decision, read=len(chosen.hits))
         self._tell(work, meter)
         if not any(sentence.verdict != "unsupported" for sentence in sentences):
             decision = self._nothing(work, chosen, decision)

@@ -45,7 +45,11 @@ class Writer:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """The dials of an answer; ``load_s`` is the time that opening the index took, for the timings."""
+    """The dials of an answer; ``load_s`` is the time that opening the index took, for the timings.
+
+    ``always_ask`` asks the model even where the evidence decides against an answer, which it still does: for
+    recordings, so that another threshold needs no new ones.
+    """
 
     top: int = 8
     evidence_tokens: int = 4000
@@ -54,6 +58,7 @@ class Options:
     depth: Literal["quick", "normal", "deep"] = "normal"
     verify: Literal["lexical", "model", "off"] = "lexical"
     keep_unsupported: bool = False
+    always_ask: bool = False
     load_s: float = 0.0
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 from rag.chain.answer import answer
 from rag.chain.reword import turns_of, understood
@@ -22,7 +23,15 @@ DEPTH = 50
 WARM = 0.7
 """Temperature of the second and third sample; the first is asked as the program asks."""
 
-Tape = Callable[[Case, int], AbstractContextManager[object]]
+
+class Session(Protocol):
+    """An open cassette: how it was made, and whether the program declined without asking for all of it."""
+
+    about: dict[str, Any]
+    declined: bool
+
+
+Tape = Callable[[Case, int], AbstractContextManager[Session]]
 """Opens what the model calls of (case, sample) are recorded to or replayed from."""
 
 
@@ -47,6 +56,8 @@ class Pipeline:
         with self.tape(case, sample) if self.tape else nullcontext() as session:
             question = self._meant(case, writer)
             found = answer(question, self.pile, writer=writer, options=self.options)
+            if session is not None and writer and declined(found):
+                session.declined = True
         return as_recorded(found, session), self.pile.retriever.search(question, DEPTH)
 
     def _meant(self, case: Case, writer: Writer | None) -> str:
@@ -57,9 +68,14 @@ class Pipeline:
         return understood(case.question, turns, writer).question
 
 
-def as_recorded(found: Answer, session: object) -> Answer:
+def declined(found: Answer) -> bool:
+    """Whether the program abstained by itself, without an answer of the model."""
+    return found.status == "abstained" and not found.usage.prompt_tokens
+
+
+def as_recorded(found: Answer, session: Session | None) -> Answer:
     """Return a replayed answer with the seconds that its recording took: a replay takes none."""
-    seconds = getattr(session, "about", {}).get("seconds")
+    seconds = None if session is None or session.declined else session.about.get("seconds")
     return found if seconds is None else replace(found, timings=replace(found.timings, generate_s=seconds))
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Protocol
@@ -71,6 +71,8 @@ def record(todo: Sequence[tuple[Case, int]], pipeline: Pipeline, book: Book) -> 
     Raises:
         ProviderError: ``PATIENCE`` questions in a row failed.
     """
+    # Also where the evidence decides against an answer today: another threshold then needs no new recording.
+    pipeline = replace(pipeline, options=replace(pipeline.options, always_ask=True))
     failed = 0
     for case, sample in todo:
         name = manifest.file_name(case.id, sample, book.now.stage)

@@ -95,24 +95,30 @@ def load(name: str, folder: Path) -> Suite:
         raise UsageError(f"{path}: {error}.", "eval/README.md describes suite files.") from error
 
 
-def chosen(
-    suite: Suite, cases: Sequence[Case], only: Sequence[str] = (), tags: Sequence[str] = ()
-) -> list[Case]:
-    """Return the cases of the suite, narrowed to ``only`` (ids or parts of ids) and ``tags`` (tags or kinds).
+def chosen(suite: Suite, cases: Sequence[Case]) -> list[Case]:
+    """Return the cases that the suite selects.
+
+    Raises:
+        UsageError: there are none.
+    """
+    kept = [case for case in cases if _selected(case, suite.select)]
+    every = suite.select.get("every")
+    return narrowed(_thinned(kept, every) if isinstance(every, int) else kept)
+
+
+def narrowed(cases: Sequence[Case], only: Sequence[str] = (), tags: Sequence[str] = ()) -> list[Case]:
+    """Return the cases with one of ``only`` (ids or parts of ids) and one of ``tags`` (tags or kinds).
 
     Raises:
         UsageError: nothing is left.
     """
-    kept = [case for case in cases if _selected(case, suite.select)]
-    every = suite.select.get("every")
-    if isinstance(every, int):
-        kept = _thinned(kept, every)
+    kept = list(cases)
     if only:
         kept = [case for case in kept if any(part in case.id for part in only)]
     if tags:
         kept = [case for case in kept if {case.kind, *case.tags} & set(tags)]
     if not kept:
-        raise UsageError(f"No question of suite {suite.name!r} is left.", "Check --only and --tag.")
+        raise UsageError("No question is left.", "Check --only and --tag, and [select] of the suite.")
     return kept
 
 
