@@ -16,10 +16,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.chain.question import Asked, read
-from rag.chain.signals import Signals, measure
+from rag.chain.signals import Signals, measure, share
 from rag.chain.support import Similarity
 from rag.records import Hit, Sentence
 from rag.text.names import Lexicon, Name
+from rag.text.tokens import Token
 
 _NEAREST = 3
 
@@ -152,10 +153,29 @@ def _reason(asked: Asked, papers: Sequence[Signals]) -> str:
     if best.contradicted:
         return f"The abstract of {title} says otherwise: the question {best.contradicted}."
     if asked.slot.kind and best.fills < 0.5:
-        return f"The abstract of {title} does not state {asked.slot.words}."
+        return f"The abstract of {title} does not state {_lower(asked.slot.words)}."
     if best.anchored:
         return f"The abstract of {title} does not answer this."
-    return "Nothing in the pile answers this."
+    unknown = _unknown(asked, papers)
+    return f'No paper that was read mentions "{unknown}".' if unknown else "Nothing in the pile answers this."
+
+
+def _unknown(asked: Asked, papers: Sequence[Signals]) -> str:
+    """Return the longest run of the question's words that no paper has, in other words neither."""
+    runs: list[list[Token]] = [[]]
+    for token in asked.words:
+        if any(share(token, paper.reading) for paper in papers):
+            runs.append([])
+        elif runs[-1] and asked.text[runs[-1][-1].end : token.start].strip(" -"):
+            runs.append([token])
+        else:
+            runs[-1].append(token)
+    longest = max(runs, key=len)
+    return asked.text[longest[0].start : longest[-1].end] if longest else ""
+
+
+def _lower(words: str) -> str:
+    return words[:1].lower() + words[1:]
 
 
 def _title(paper: Signals) -> str:

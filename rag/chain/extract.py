@@ -57,6 +57,7 @@ class Extraction:
     decision: Decision
 
 
+_FILLED = 0.5
 # A sentence that begins so leans on the one before it.
 _LEANING = re.compile(
     r"(?:This|These|Those|Such|It|They|Its|Their|Here|There|Both|Doing so|The former|The latter"
@@ -132,6 +133,8 @@ def _one_for_each_name(asked: Asked, named: Sequence[Signals]) -> list[Signals]:
 
 def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], taste: Taste) -> list[Scored]:
     ordered = sorted(paper.scored, key=lambda s: -s.score)
+    if asked.slot.kind and ordered and ordered[0].fills >= _FILLED:
+        ordered = [s for s in ordered if s.fills >= _FILLED]  # whoever asks for a figure wants no preamble
     picked: list[Scored] = []
     for scored in ordered:
         if len(picked) == most:

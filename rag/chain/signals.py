@@ -25,13 +25,13 @@ from rag.text.tokens import Token
 Idf = Callable[[str], float]
 
 # How many sentences are embedded for one question, over all papers: each costs about 10 ms.
-EMBEDDED = 32
+EMBEDDED = 24
 _SYNONYM = 0.8
 _MISSPELT = 0.9
 _FLOOR = 0.4
 _OF_COMMON = 0.4
 _TITLE = 0.7
-_FEWEST_EMBEDDED = 2
+_FEWEST_EMBEDDED = 1
 # A sentence is about what is asked when it has this share of the words that the best one has.
 _ABOUT = 0.4
 _RARE = 0.6

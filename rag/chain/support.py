@@ -165,16 +165,19 @@ def _weight(token: Token, found: Sequence[Name]) -> float:
 
 def best_sentences(claim: Claimed, reading: Reading) -> list[Sentence]:
     """Return the sentence of the abstract that carries most of the claim, and those that add to it."""
-    if not reading.sentences:
+    rows = [(_shares(claim, sentence), sentence) for sentence in reading.sentences]
+    if not rows:
         return []
-    best = max(reading.sentences, key=lambda s: lexical(claim, [s]) + _numbers_bonus(claim, s))
+    got, best = max(rows, key=lambda row: _sum(claim, row[0]) + _numbers_bonus(claim, row[1]))
     chosen = [best]
     while len(chosen) < _MOST_SENTENCES:
-        had = lexical(claim, chosen)
-        more = max(reading.sentences, key=lambda s: lexical(claim, [*chosen, s]))
-        if lexical(claim, [*chosen, more]) - had < _WORTH_ADDING:
+        together, more = max(
+            ((tuple(map(max, got, row)), sentence) for row, sentence in rows), key=lambda pair: _sum(claim, pair[0])
+        )
+        if _sum(claim, together) - _sum(claim, got) < _WORTH_ADDING:
             break
         chosen.append(more)
+        got = together
     return chosen
 
 
@@ -187,16 +190,21 @@ def _numbers_bonus(claim: Claimed, sentence: Sentence) -> float:
 
 def lexical(claim: Claimed, near: Sequence[Sentence], far: Sequence[Reading] = ()) -> float:
     """Return the weighted share of the claim's words in the sentences ``near`` (fully) and ``far`` (half)."""
+    got = (0.0,) * len(claim.words)
+    for sentence in near:
+        got = tuple(map(max, got, _shares(claim, sentence)))
+    for reading in far:
+        got = tuple(max(had, _CONTEXT * share) for had, share in zip(got, _shares(claim, reading), strict=True))
+    return _sum(claim, got)
+
+
+def _sum(claim: Claimed, shares: Sequence[float]) -> float:
     total = sum(claim.weights)
-    if not total:
-        return 0.0
-    got = 0.0
-    for token, weight in zip(claim.words, claim.weights, strict=True):
-        share = max((_share(token, s) for s in near), default=0.0)
-        if share < _CONTEXT:
-            share = max(share, _CONTEXT * max((_share(token, r) for r in far), default=0.0))
-        got += weight * share
-    return got / total
+    return sum(w * s for w, s in zip(claim.weights, shares, strict=True)) / total if total else 0.0
+
+
+def _shares(claim: Claimed, text: Sentence | Reading) -> tuple[float, ...]:
+    return tuple(_share(token, text) for token in claim.words)
 
 
 def _share(token: Token, text: Sentence | Reading) -> float:

@@ -65,6 +65,7 @@ class _Rest:
     ranges: tuple[tuple[int, int], ...]
 
 
+_NEARLY_ALL = 0.9  # a sentence that stands in the abstract has all its words there
 _TRAILING_MARKS = re.compile(r"\s*\[\s*\d+(?:\s*[,;-]\s*\d+)*\s*\](?=[\s.,;:!?]|$)")
 
 
@@ -142,7 +143,7 @@ class Checker:
         ]
 
     def _verdict(self, claim: Claimed, rests: Sequence[_Rest], weighing: Weighing) -> Verdict:
-        if any(quotes.find(claim.text, rest.reading.haystack) for rest in rests):
+        if weighing.support > _NEARLY_ALL and any(quotes.find(claim.text, r.reading.haystack) for r in rests):
             return "verbatim"
         if weighing.problems or weighing.support < self._limits.weak:
             return "unsupported"
