@@ -26,7 +26,7 @@ $(VENV)/.python:
 	@touch $@
 
 $(VENV)/.installed: $(VENV)/.python $(PINS)
-	@echo "Installing into $(VENV) (about 600 MB, a minute or so) ..."
+	@echo "Installing into $(VENV) (about 700 MB, a minute or two) ..."
 	@$(PIP) -e .
 	@touch $@
 
