@@ -15,6 +15,7 @@ evidence sentence is mixed in, so that a paraphrase in other words is recognised
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -52,6 +53,7 @@ _SYNONYM = 0.9
 _MOST_SENTENCES = 3
 _WORTH_ADDING = 0.12
 _SIDE = 6
+_CLAUSE = re.compile(r"[,;:()]+ |[.] | (?:and|while|whereas|but|versus|vs) ")
 _CLEARLY = 2
 
 
@@ -172,7 +174,8 @@ def best_sentences(claim: Claimed, reading: Reading) -> list[Sentence]:
     chosen = [best]
     while len(chosen) < _MOST_SENTENCES:
         together, more = max(
-            ((tuple(map(max, got, row)), sentence) for row, sentence in rows), key=lambda pair: _sum(claim, pair[0])
+            ((tuple(map(max, got, row)), sentence) for row, sentence in rows),
+            key=lambda pair: _sum(claim, pair[0]),
         )
         if _sum(claim, together) - _sum(claim, got) < _WORTH_ADDING:
             break
@@ -194,7 +197,9 @@ def lexical(claim: Claimed, near: Sequence[Sentence], far: Sequence[Reading] = (
     for sentence in near:
         got = tuple(map(max, got, _shares(claim, sentence)))
     for reading in far:
-        got = tuple(max(had, _CONTEXT * share) for had, share in zip(got, _shares(claim, reading), strict=True))
+        got = tuple(
+            max(had, _CONTEXT * share) for had, share in zip(got, _shares(claim, reading), strict=True)
+        )
     return _sum(claim, got)
 
 
@@ -294,13 +299,13 @@ def _is_swapped(wanted: numbers.Quantity, text: str, near: Sequence[Sentence]) -
 
 
 def _surroundings(quantity: numbers.Quantity, text: str) -> frozenset[str]:
-    """Return the stems of the few words on either side, without crossing into another figure's ground."""
-    words = [t for t in tokens(text) if t.word not in STOP]
+    """Return the stems of the few words on either side, as far as the clause or the next figure goes."""
+    start = max((m.end() for m in _CLAUSE.finditer(text, 0, quantity.start)), default=0)
+    stop = next((m.start() for m in _CLAUSE.finditer(text, quantity.end)), len(text))
+    words = [t for t in tokens(text) if t.word not in STOP and start <= t.start < stop]
     before = [t for t in words if t.end <= quantity.start][-_SIDE:]
     after = [t for t in words if t.start >= quantity.end][:_SIDE]
-    cut = next((i for i, t in enumerate(after) if t.word[0].isdigit()), len(after))
-    start = next((len(before) - i for i, t in enumerate(reversed(before)) if t.word[0].isdigit()), 0)
-    return frozenset(t.stem for t in (*before[start:], *after[:cut]))
+    return frozenset(t.stem for t in (*before, *after) if not t.word[0].isdigit())
 
 
 def _counts_otherwise(wanted: numbers.Quantity, there: Iterable[numbers.Quantity]) -> bool:

@@ -94,7 +94,7 @@ def _folded(char: str) -> str:
     if unicodedata.decomposition(char).startswith("<super>") and unicodedata.digit(char, None) is not None:
         return "^" + str(unicodedata.digit(char))
     spread = unicodedata.normalize("NFKD", char)
-    if spread == char:
+    if spread == char or _SLASHED in spread:
         return char
     return "".join(_folded(c) if c != char else c for c in spread)
 

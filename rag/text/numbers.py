@@ -135,7 +135,7 @@ def find(text: str) -> tuple[Quantity, ...]:
 
 def _digits(text: str) -> Iterable[Quantity]:
     for match in _NUMBER.finditer(text):
-        if _ENUMERATOR.match(text, max(0, match.start() - 1)):
+        if _ENUMERATOR.match(text, max(0, match.start("digits") - 1)):
             continue
         sign, begin = _sign(text, match)
         tail = _TAIL.match(text, match.end())
@@ -267,8 +267,8 @@ def _same_value(claim: Quantity, other: Quantity) -> float:
         mine, theirs = abs(mine), abs(theirs)
     if abs(mine - theirs) <= 1e-9 * max(abs(mine), abs(theirs)):
         return 1.0
-    if claim.spelled and claim.value == 0.5 and other.unit == "%" and theirs == 50:
-        return 1.0
+    if claim.spelled and claim.value < 1 and other.unit == "%":
+        return float(theirs == 100 * mine)
     gap = theirs - mine
     near = claim.bound == "near" and abs(gap) <= claim.step
     over = claim.bound == "lower" and 0 <= gap < 2 * claim.step
@@ -277,6 +277,8 @@ def _same_value(claim: Quantity, other: Quantity) -> float:
 
 
 def _same_unit(claim: Quantity, other: Quantity) -> float:
+    if claim.spelled and claim.value < 1 and other.unit == "%":
+        return 1.0  # "half" of "50%"
     if claim.unit == other.unit:
         return 0.0 if _counted(claim) and _counted(other) and _counted(claim) != _counted(other) else 1.0
     if not claim.unit:
