@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from rag.records import Filters, Paper, Passage, Usage
 
@@ -37,6 +37,20 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return float32 of shape (len(texts), dimensions), rows of length 1."""
         ...
+
+
+@runtime_checkable
+class Warms(Protocol):
+    """An embedder that can begin to load before it is used."""
+
+    def warm(self) -> None: ...
+
+
+@runtime_checkable
+class Prepares(Protocol):
+    """A similarity of two texts that is faster when it knows beforehand which texts will be compared."""
+
+    def prepare(self, texts: Iterable[str]) -> None: ...
 
 
 class VectorStore(Protocol):

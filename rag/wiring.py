@@ -11,12 +11,12 @@ import difflib
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
-from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag import places
 from rag.errors import IndexMissing, ProviderError, UsageError
+from rag.ports import Warms
 from rag.records import Answer, Filters, Paper, Sentence
 from rag.settings import Settings
 from rag.wiring_fetch import fetch_arxiv, fetch_openreview, fetch_s2
@@ -112,12 +112,20 @@ def known(library: Library, key: str) -> Paper:
 
 
 @contextmanager
-def open_pile(settings: Settings, note: Note, *, bar: bool = True, once: bool = False) -> Iterator[Pile]:
+def open_pile(
+    settings: Settings,
+    note: Note,
+    *,
+    bar: bool = True,
+    once: bool = False,
+    made_for: Embedder | None = None,
+) -> Iterator[Pile]:
     """Open the index with everything that is needed to search it.
 
     Args:
         bar: as for ``open_library``.
         once: whether one question will be asked, or more.
+        made_for: the embedder, if it is at hand.
     """
     from rag.adapters.exact import ExactVectors
     from rag.adapters.keyword import Bm25Index
@@ -125,7 +133,7 @@ def open_pile(settings: Settings, note: Note, *, bar: bool = True, once: bool = 
     from rag.chain.setup import Pile
     from rag.index.live import LiveKeywords, LiveVectors
 
-    made_for = embedder(settings)
+    made_for = made_for or warmed(settings)
     with (
         open_library(settings, note, made_for, bar=bar) as library,
         closing(LiveVectors(library, chroma, ExactVectors, EXACT_ONCE if once else EXACT_OFTEN)) as vectors,
@@ -142,10 +150,19 @@ def chroma(folder: Path) -> ChromaStore:
     return ChromaStore.in_folder(folder)
 
 
+def warmed(settings: Settings) -> Embedder:
+    """Make the embedder; a bundled one loads while its user does other things."""
+    made = embedder(settings)
+    if isinstance(made, Warms):
+        made.warm()
+    return made
+
+
 def similarity(made_for: Embedder) -> Callable[[str, str], float]:
     """Cosine similarity of two texts, each embedded once."""
-    vector = lru_cache(maxsize=4096)(lambda text: made_for.embed([text])[0])
-    return lambda a, b: float(vector(a) @ vector(b))
+    from rag.adapters.similarity import Cosine
+
+    return Cosine(made_for)
 
 
 def ask(
@@ -156,11 +173,12 @@ def ask(
     on_sentence: Callable[[Sentence], None] | None = None,
 ) -> Answer:
     """Answer one question in the mode of the settings."""
+    began = time.perf_counter()
+    made_for = warmed(settings)
     from rag.chain.answer import answer
 
-    began = time.perf_counter()
     written_by = writer(settings, note) if settings.mode == "model" else None
-    with open_pile(settings, note, once=True) as pile:
+    with open_pile(settings, note, once=True, made_for=made_for) as pile:
         return answer(
             question,
             pile,

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from rag.adapters import embed_minilm
 from rag.adapters.embed_fake import FakeEmbedder
 from rag.adapters.embed_http import HttpEmbedder
 from rag.adapters.embed_minilm import MiniLm
+from rag.adapters.similarity import Cosine
 from rag.errors import EnvironmentFault, ProviderError
 
 TEXTS = [
@@ -192,3 +193,27 @@ def test_openai_models_have_their_window() -> None:
     embedder = HttpEmbedder("text-embedding-3-small", api_key="k")
     assert embedder.window == 8191
     assert embedder.count_tokens("x" * 35) == 10
+
+
+def test_loading_ahead_hides_no_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embed_minilm, "_MODEL", ("no_such_package", "model.onnx"))
+    embedder = MiniLm()
+    embedder.warm()
+    with pytest.raises(EnvironmentFault, match=r"no_such_package/model\.onnx is missing"):
+        embedder.embed(["one"])
+
+
+def test_similar_texts_are_embedded_once_and_together() -> None:
+    calls: list[list[str]] = []
+
+    class Counting(FakeEmbedder):
+        def embed(self, texts: Sequence[str]) -> Any:
+            calls.append(list(texts))
+            return super().embed(texts)
+
+    alike = Cosine(Counting())
+    alike.prepare(["prefill", "cats", "prefill"])
+    alike.prepare(["cats"])
+    assert alike("prefill", "Prefill!") == pytest.approx(1.0)
+    assert alike("prefill", "cats") == alike("cats", "prefill")
+    assert calls == [["prefill", "cats"], ["Prefill!"]]

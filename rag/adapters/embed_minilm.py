@@ -13,10 +13,11 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -46,7 +47,20 @@ class MiniLm:
 
     def __init__(self, threads: int | None = None) -> None:
         self._threads = threads or min(4, os.cpu_count() or 1)
-        self._checked = False
+        self._lock = Lock()
+        self._loading: tuple[Future[onnxruntime.InferenceSession], Future[None]] | None = None
+
+    def warm(self) -> None:
+        """Begin to load and check the model in another thread; a fault shows at the first use."""
+        self._load()
+
+    def _load(self) -> tuple[Future[onnxruntime.InferenceSession], Future[None]]:
+        with self._lock:
+            if self._loading is None:
+                pool = ThreadPoolExecutor(1)
+                self._loading = pool.submit(_session), pool.submit(_check)
+                pool.shutdown(wait=False)
+            return self._loading
 
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text`` with the two marks that the model puts around it."""
@@ -54,9 +68,7 @@ class MiniLm:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Raises EnvironmentFault when the model's files are missing or altered."""
-        if (
-            len(texts) > 1
-        ):  # an ingest; for one question, hashing 23 MB would take twice the time of its vector
+        if len(texts) > 1:  # one question need not wait for the check, which takes longer than its vector
             self.check()
         if len(texts) < 2:
             rows = [self._embed_one(text) for text in texts]
@@ -71,13 +83,7 @@ class MiniLm:
         Raises:
             EnvironmentFault: a file is missing or not the one this program was measured with.
         """
-        if self._checked:
-            return
-        for name, expected in _SHA256.items():
-            path = _data_file(*name)
-            if hashlib.sha256(path.read_bytes()).hexdigest() != expected:
-                raise EnvironmentFault(f"{path} is not the embedding model this program expects.", _REINSTALL)
-        self._checked = True
+        self._load()[1].result()
 
     def _embed_one(self, text: str) -> Vectors:
         ids = self._tokenizer.encode(text).ids
@@ -99,16 +105,27 @@ class MiniLm:
 
     @cached_property
     def _session(self) -> onnxruntime.InferenceSession:
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = 1
-        options.inter_op_num_threads = 1
-        options.log_severity_level = 3
-        path = str(_data_file(*_MODEL))
-        return onnxruntime.InferenceSession(path, sess_options=options, providers=["CPUExecutionProvider"])
+        return self._load()[0].result()
 
     @cached_property
     def _inputs(self) -> tuple[str, ...]:
         return tuple(each.name for each in self._session.get_inputs())
+
+
+def _check() -> None:
+    for name, expected in _SHA256.items():
+        path = _data_file(*name)
+        if hashlib.sha256(path.read_bytes()).hexdigest() != expected:
+            raise EnvironmentFault(f"{path} is not the embedding model this program expects.", _REINSTALL)
+
+
+def _session() -> onnxruntime.InferenceSession:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    path = str(_data_file(*_MODEL))
+    return onnxruntime.InferenceSession(path, sess_options=options, providers=["CPUExecutionProvider"])
 
 
 def _data_file(package: str, name: str) -> Path:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from rag.chain.question import Asked, Slot
 from rag.chain.slots import fills
 from rag.chain.support import COMMON, Reading, Sentence, Similarity
+from rag.ports import Prepares
 from rag.records import Hit
 from rag.text import direction
 from rag.text.names import Name
@@ -107,6 +108,10 @@ def measure(
     readings = [Reading(hit.paper) for hit in hits]
     weights = _weights(asked, readings, idf)
     embedded = _worth_embedding(asked, readings, weights) if similarity else frozenset()
+    if isinstance(similarity, Prepares):
+        sentences = [readings[i].sentences[j].span.text for i, j in sorted(embedded)]
+        passages = [hit.passage.text for hit in hits if "dense" not in hit.scores]
+        similarity.prepare([asked.bare, asked.text, *sentences, *passages])
     look = _Look(asked, weights, readings, similarity, embedded)
     return [look.at(hit, reading) for hit, reading in zip(hits, readings, strict=True)]
 
