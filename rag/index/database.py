@@ -10,8 +10,8 @@ from __future__ import annotations
 import errno
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from rag.errors import EnvironmentFault, IndexMismatch, IndexMissing
@@ -84,6 +84,20 @@ def open_readonly(folder: Path) -> sqlite3.Connection:
             db.close()
             raise IndexMissing(f"The index in {folder} was never finished.", "Run the same rag ingest again.")
     return db
+
+
+def knows(folder: Path, files: Iterable[Path]) -> bool:
+    """Whether an index in ``folder`` has read one of ``files`` before.
+
+    Raises:
+        IndexMismatch, EnvironmentFault: as for ``open_readonly``.
+    """
+    try:
+        with closing(open_readonly(folder)) as db, faults(folder):
+            names = (os.fsencode(file.absolute()).decode("utf-8", "replace") for file in files)
+            return any(db.execute("SELECT 1 FROM files WHERE path = ?", (name,)).fetchone() for name in names)
+    except IndexMissing:
+        return False
 
 
 def _open_for_writing(path: Path, schema: str) -> sqlite3.Connection:
