@@ -103,13 +103,13 @@ def test_a_provider_that_fails_leaves_the_question_to_edit() -> None:
         window("--model", "m", "--base-url", server.url) as chat,
     ):
         chat.prompt()
-        chat.enter("How fast is SpecPrefil")
+        chat.enter(PREFILL[:-1])
         assert "Error: " in chat.prompt()
-        chat.wait("How fast is SpecPrefil")
-        chat.enter("l?")
+        chat.wait(PREFILL[:-1])
+        chat.enter("?")
         assert "7.66×" in chat.prompt()
         assert chat.leave() == 0
-        assert "Question: How fast is SpecPrefill?" in server.requests[-1]["messages"][-1]["content"]
+        assert f"Question: {PREFILL}" in server.requests[-1]["messages"][-1]["content"]
 
 
 def test_killed_in_the_middle_of_an_answer() -> None:

@@ -104,6 +104,11 @@ def test_choice_among_several_papers(question: str, papers: tuple[Cited, ...]) -
     assert (resolved[0].papers if resolved else ()) == papers
 
 
+def test_where_one_paper_was_shown_last_the_list_is_that_of_the_conversation() -> None:
+    turns = [*ONE, Turn("", "What does KelpNet reach?", "0.91 IoU.", (B,))]
+    assert reworded("What about the first one?", turns) == "What does HARBOR reach?"
+
+
 def test_the_other_one_is_not_the_one_just_spoken_of() -> None:
     two = Turn("", "Which papers use GESLA?", "Both.", (A, B))
     about_kelp = Turn("", "What does KelpNet reach?", "0.91 IoU.", (A, B))

@@ -120,8 +120,10 @@ def _antecedents(mention: Mention, question: str, context: Context) -> tuple[Cit
 def _of_the_list(mention: Mention, context: Context) -> tuple[Cited, ...]:
     listed = context.listed
     if mention.kind == "ordinal":
-        place = mention.value - 1 if mention.value > 0 else len(listed) - 1
-        return listed[place : place + 1] if len(listed) > 1 else ()
+        # Where the last answer showed one paper only, "the second one" is the second of the conversation.
+        papers = listed if len(listed) > 1 else tuple(sorted(context.every, key=lambda cited: cited.ref))
+        place = mention.value - 1 if mention.value > 0 else len(papers) - 1
+        return papers[place : place + 1] if len(papers) > 1 else ()
     others = tuple(cited for cited in listed if cited not in context.main())
     return others[:_AT_ONCE] or context.main()
 

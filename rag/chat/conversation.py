@@ -234,10 +234,15 @@ class Conversation:
 def told(rewrite: Rewrite) -> str:
     """Say what was taken for what: ``“it” = PILAF [1]``."""
     parts = []
+    said: set[int] = set()
     for resolved in rewrite.resolved:
+        refs = {cited.ref for cited in resolved.papers}
+        if refs <= said:
+            continue
+        said |= refs
         names = ", ".join(f"{cited.name} [{cited.ref}]" for cited in resolved.papers)
         parts.append(f"“{resolved.words}” = {names}" if resolved.words else names)
-    return "; ".join(dict.fromkeys(parts))
+    return "; ".join(parts)
 
 
 def added(a: Usage, b: Usage) -> Usage:

@@ -20,7 +20,7 @@ from rag.chat.face import Face
 from rag.errors import RagError
 from rag.ports import PaperStore
 from rag.records import Answer, Mode, Sentence
-from rag.render import layout, safe
+from rag.render import safe
 from rag.render.layout import Line
 
 Browse = Callable[[str], bool]
@@ -95,7 +95,7 @@ class Desk:
             self.face.lines(view.declined(found))
         below = view.quotes(found) if self._acts.always_quotes else view.references(found, known)
         self.face.lines([*([Line()] if found.status == "answered" and below else []), *below])
-        self.face.aside(layout.summary(found))
+        self.face.aside(view.summary(found))
 
     def _retry(self) -> Next:
         undone = self.talk.undo()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import termios
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -32,6 +31,9 @@ from rag.chat.completion import Words
 from rag.chat.desk import Desk, Next
 from rag.chat.face import is_capable
 from rag.render import safe
+
+if sys.platform != "win32":
+    import termios
 
 _STYLE = Style.from_dict(
     {
@@ -206,6 +208,9 @@ def _keys() -> KeyBindings:
 @contextmanager
 def unechoed() -> Iterator[None]:
     """Keep keys pressed while an answer is written off the screen; they come with the next prompt."""
+    if sys.platform == "win32":
+        yield
+        return
     try:
         before = termios.tcgetattr(sys.stdin)
     except (termios.error, ValueError, OSError):

@@ -35,6 +35,15 @@ def declined(found: Answer) -> list[Line]:
     return [*lines, *([Line(), Line((Piece("Nearest papers", "head"),))] if found.nearest else [])]
 
 
+def summary(found: Answer) -> str:
+    """What was read and spent; that no model writes need not be said after every answer."""
+    if found.mode == "model":
+        return layout.summary(found)
+    if found.read:
+        return f"read {found.read:,} of {found.index.papers:,} papers"
+    return "counted from the records" if found.status == "answered" else "no paper was read"
+
+
 def source(ref: int, paper: Paper, *, brief: bool = False) -> list[Line]:
     """A paper with its number."""
     mark = f"[{ref}] "
@@ -162,10 +171,11 @@ def entry(one: Entry, known: frozenset[int]) -> list[Line]:
     """A turn of before, as it was shown."""
     lines = [Line((Piece("› ", "ref"), Piece(safe.line(one.question), "head")), hang=2)]
     if one.meant != one.question:
-        lines.append(Line((Piece(f"Understood as: {safe.line(one.meant)}", "dim"),), hang=2))
+        how = f" ({safe.line(one.note)})" if one.note else ""
+        lines.append(Line((Piece(f"Understood as: {safe.line(one.meant)}{how}", "dim"),), hang=2))
     if one.answer is not None and one.answer.status == "answered":
         pieces = [piece for s in one.answer.sentences for piece in layout.sentence(s, one.answer.mode)]
-        lines += [Line(tuple(pieces)), *references(one.answer, known)]
+        lines += [Line(tuple(pieces)), Line(), *references(one.answer, known)]
     elif one.answer is not None:
         lines += [*declined(one.answer), *references(one.answer, known)]
     return [*lines, *_ending(one)]
