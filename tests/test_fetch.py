@@ -158,6 +158,13 @@ def test_openreview_goes_on_after_the_last_note(tmp_path: Path, polite: Any) -> 
     assert (found[7].venue, found[7].year) == ("ICML", 2025)
 
 
+@pytest.mark.parametrize("new_api", [True, False])
+def test_openreview_with_a_full_last_page(new_api: bool, tmp_path: Path, polite: Any) -> None:
+    full, none = paper_services.openreview({"V": 2000}, new_api=new_api), paper_services.openreview({})
+    with serving(full if new_api else none) as new, serving(none if new_api else full) as old:
+        assert fetch(OpenReview(polite(new), polite(old), "V"), tmp_path / "out.jsonl").records == 2000
+
+
 def test_openreview_older_venues_are_in_the_old_api(tmp_path: Path, polite: Any) -> None:
     venue = "NeurIPS.cc/2022/Conference"
     with (

@@ -100,8 +100,10 @@ class OpenReview:
         if reply.status in (400, 404) and not after:
             return Page((), None)  # this API has no such venue or invitation
         notes, total = _notes(reply)
-        following = notes[-1].get("id") if plan.new_api and notes else int(after or 0) + len(notes)
-        return Page(tuple(notes), f"{plan.name} {following}" if len(notes) == _PAGE else None, total)
+        if len(notes) < _PAGE:
+            return Page(tuple(notes), None, total)
+        following = notes[-1].get("id") if plan.new_api else int(after or 0) + len(notes)
+        return Page(tuple(notes), f"{plan.name} {following}", total)
 
 
 class _Api:
