@@ -6,10 +6,12 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -321,8 +323,16 @@ def sample_copy(sample_index: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(sample_index, tmp_path / "copy"))
 
 
-def state(folder: Path) -> dict[str, bytes]:
-    return {str(file): file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
+def state(folder: Path) -> dict[str, object]:
+    """What is stored: the rows of our databases, the bytes of everything else."""
+    found: dict[str, object] = {}
+    for file in sorted(folder.rglob("*")):
+        if file.name in ("papers.sqlite", "vectors.sqlite"):
+            with closing(sqlite3.connect(file)) as db:
+                found[file.name] = list(db.iterdump())
+        elif file.is_file() and not file.name.endswith(("-wal", "-shm")):
+            found[str(file)] = file.read_bytes()
+    return found
 
 
 @pytest.mark.parametrize("command", ["ask", "search"])
