@@ -57,7 +57,29 @@ def test_collisions_get_a_letter() -> None:
     assert keys.distinct("lee2025revise", set()) == "lee2025revise"
     assert keys.distinct("lee2025revise", {"lee2025revise", "lee2025reviseb"}) == "lee2025revisec"
     full = {"k"} | {f"k{letter}" for letter in "bcdefghijklmnopqrstuvwxyz"}
-    assert keys.distinct("k", full) == "kbb"
+    assert keys.distinct("k", full) == "kba"
+
+
+class Counting(set[str]):
+    """A set that counts how often it is asked."""
+
+    asked = 0
+
+    def __contains__(self, key: object) -> bool:
+        self.asked += 1
+        return super().__contains__(key)
+
+
+def test_thousands_of_collisions_are_found_quickly_and_in_order() -> None:
+    taken, found = Counting(), []
+    for _ in range(3000):
+        found.append(keys.distinct("k", taken))
+        taken.add(found[-1])
+    assert len(set(found)) == 3000
+    assert found[:3] == ["k", "kb", "kc"]
+    assert found[25:28] == ["kz", "kba", "kbb"]
+    assert max(map(len, found)) == 4
+    assert taken.asked < 3000 * 30
 
 
 @given(st.text(max_size=80), st.text(max_size=80), st.text(max_size=30), st.integers(1600, 2099) | st.none())

@@ -58,16 +58,29 @@ def propose(
 
 
 def distinct(proposed: str, taken: Container[str]) -> str:
-    """Return ``proposed``, or with the first letter (b, c, ... z, bb, ...) that makes it new."""
-    letters = "bcdefghijklmnopqrstuvwxyz"
-    key, round_ = proposed, 1
-    while key in taken:
-        for letter in letters:
-            key = proposed + letter * round_
-            if key not in taken:
-                return key
-        round_ += 1
-    return key
+    """Return ``proposed``, or with letters (b, c, ... z, ba, bb, ...) that make it new.
+
+    Doubles and then halves its steps: a pile may have thousands of papers that propose one key.
+    """
+    if proposed not in taken:
+        return proposed
+    last = 1
+    while proposed + _letters(last) in taken:
+        last *= 2
+    first = last // 2 + 1
+    while first < last:  # the one before ``first`` is taken, ``last`` is free
+        middle = (first + last) // 2
+        if proposed + _letters(middle) in taken:
+            first = middle + 1
+        else:
+            last = middle
+    return proposed + _letters(last)
+
+
+def _letters(number: int) -> str:
+    """Write a number in base 26, a being 0: 1 is b, 25 is z, 26 is ba."""
+    high, low = divmod(number, 26)
+    return (_letters(high) if high else "") + chr(ord("a") + low)
 
 
 def content_hash(text: str) -> str:
