@@ -1,7 +1,7 @@
 """How often a follow-up finds its paper once the rules have reworded it: the follow-up slice of the gold set.
 
-The rules are general; what was changed in them was judged by the split ``tune`` only. A question that stands on
-its own must not be spoilt either: every such question is asked after a turn about another paper.
+The rules are general; what was changed in them was judged by the split ``tune`` only. A question that stands
+on its own must not be spoilt either: every such question is asked after a turn about another paper.
 """
 
 from __future__ import annotations
