@@ -152,12 +152,19 @@ class OpenAIChat:
 
     def _attempt(self, request: ChatRequest) -> Iterator[Delta]:
         body = request_body(self._model, request, self._memory.recall(self._base_url, self._model))
-        raw = self._client.chat.completions.with_raw_response.create(**body)
-        with closing(raw.http_response):  # also on Ctrl-C and when the reader stops early
-            kind = raw.headers.get("content-type", "")
+        # Not through client.chat, which imports every other resource of the API first: a third of a second.
+        stream = self._client.post(
+            "/chat/completions",
+            body=body,
+            cast_to=ChatCompletion,
+            stream=True,
+            stream_cls=openai.Stream[ChatCompletionChunk],
+        )
+        with closing(stream.response):  # also on Ctrl-C and when the reader stops early
+            kind = stream.response.headers.get("content-type", "")
             if "html" in kind:
                 raise NotAReply("answered with a web page, not with a model's reply")
-            pieces = _whole(raw.http_response) if "application/json" in kind else _pieces(raw.parse())
+            pieces = _whole(stream.response) if "application/json" in kind else _pieces(stream)
             yield from _visible(pieces, request)
 
 
