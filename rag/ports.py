@@ -97,6 +97,10 @@ class PaperStore(Protocol):
         """Return the passages of each of ``keys`` that is published, in the order of the abstract."""
         ...
 
+    def passage_ids(self, keys: Iterable[str]) -> frozenset[str]:
+        """Return the ids of all passages of the published ones of ``keys``."""
+        ...
+
     def fingerprint(self) -> str:
         """Return what changes whenever another state is published."""
         ...

@@ -68,7 +68,7 @@ class Retriever:
         self, question: str, allowed: frozenset[str] | None
     ) -> dict[str, tuple[Passage, float]]:
         """The nearest ``DEPTH`` papers, each with its nearest passage and that one's cosine."""
-        ids = None if allowed is None else self._passage_ids(allowed)
+        ids = None if allowed is None else self.store.passage_ids(allowed)
         vector = self.embedder.embed([question])[0]
         wanted = 2 * DEPTH
         while True:
@@ -83,9 +83,6 @@ class Retriever:
             if len(best) >= DEPTH or len(found) < wanted:
                 return best
             wanted *= 4  # many passages of few papers, or not published ones, were in the way
-
-    def _passage_ids(self, keys: frozenset[str]) -> frozenset[str]:
-        return frozenset(p.id for group in self.store.passages_of(sorted(keys)).values() for p in group)
 
 
 def _no_vectors() -> EnvironmentFault:

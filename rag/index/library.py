@@ -124,6 +124,14 @@ class Library:
             grouped.setdefault(passage.paper_key, []).append(passage)
         return grouped
 
+    def passage_ids(self, keys: Iterable[str]) -> frozenset[str]:
+        """Return the ids of all passages of ``keys``, without their text."""
+        found: set[str] = set()
+        for batch in _batches(list(keys)):
+            query = f"SELECT id FROM passages WHERE paper_key IN ({_marks(batch)})"
+            found.update(id_ for (id_,) in self._select(query, batch))
+        return frozenset(found)
+
     def count_papers(self) -> int:
         return int(self._select("SELECT count(*) FROM papers")[0][0])
 
