@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from rag.chain.question import Asked, read
-from rag.chain.signals import Signals, measure, share
+from rag.chain.signals import Signals, measure, recognise, share
 from rag.chain.support import Similarity
 from rag.records import Hit, Sentence
 from rag.text.names import Lexicon, Name
@@ -88,7 +88,7 @@ def decide(
         similarity: cosine similarity of two texts, with the caller's cache of vectors; optional.
         idf: rarity of a word in the pile, ln(papers / papers with it); without it, that of the hits.
     """
-    asked = read(question)
+    asked = recognise(read(question), hits)
     return judge(asked, ranked(measure(asked, hits, similarity, idf)), limits)
 
 
@@ -130,7 +130,7 @@ def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float
 
 def _missing_everywhere(asked: Asked, papers: Sequence[Signals]) -> tuple[str, ...]:
     """Return what the best paper lacks of the names; where several are compared, what all lack."""
-    if not asked.several and len(asked.names) < 2:
+    if not asked.several:
         return papers[0].missing
     return tuple(m for m in papers[0].missing if all(m in paper.missing for paper in papers))
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from rag.chain import abstain
 from rag.chain.abstain import Decision, Limits
 from rag.chain.question import Asked, read
-from rag.chain.signals import Scored, Signals, measure
+from rag.chain.signals import Scored, Signals, measure, recognise
 from rag.chain.support import Similarity
 from rag.records import Citation, Hit, Sentence
 from rag.text.normalise import defuse
@@ -83,7 +83,7 @@ def extract(
         similarity: cosine similarity of two texts, with the caller's cache of vectors; optional.
         idf: rarity of a word in the pile, ln(papers / papers with it); without it, that of the hits.
     """
-    asked = read(question)
+    asked = recognise(read(question), hits)
     papers = abstain.ranked(measure(asked, hits, similarity, idf))
     decision = abstain.judge(asked, papers, limits or Limits())
     if not decision.answer:
@@ -113,7 +113,7 @@ def _choose(asked: Asked, papers: Sequence[Signals], taste: Taste) -> list[tuple
 def _group(asked: Asked, papers: Sequence[Signals], taste: Taste) -> list[Signals]:
     """Return the papers that the answer rests on: one, or those named, or those of a list."""
     named = [p for p in papers if p.anchored]
-    if len(named) > 1 and len(asked.names) > 1:
+    if asked.several and len(named) > 1 and len(asked.names) > 1 and papers[0].missing:
         return _one_for_each_name(asked, named)[: taste.papers] or [papers[0]]
     if not asked.several or (asked.names and named):
         return [papers[0]]
@@ -143,8 +143,9 @@ def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], tast
             break
         if not _repeats(scored, [*taken, *picked], taste.repeats):
             picked.append(scored)
-    if len(picked) == 1 and most > 1:
-        picked += _completing(asked, paper, picked[0])
+    if picked and most > 1:
+        more = [s for s in _completing(asked, paper, picked[0]) if s not in picked]
+        picked = [*picked[: most - len(more)], *more]
     return sorted(picked, key=lambda s: s.sentence.span.start)
 
 
@@ -156,19 +157,24 @@ def _repeats(scored: Scored, taken: Sequence[Scored], most: float) -> bool:
 def _completing(asked: Asked, paper: Signals, scored: Scored) -> list[Scored]:
     """Return the neighbour without which the sentence leaves the reader hanging.
 
-    The one after it where it announces what is asked for ("Two components build on this."), the one before it
-    where it begins with "This".
+    The one after it where it announces what is asked for ("Two components build on this.") or where that one
+    gives the reason asked for ("This is because ..."); the one before it where it begins with "This" itself.
     """
     at = paper.scored.index(scored)
-    if _announces(asked, scored) and at + 1 < len(paper.scored):
-        return [paper.scored[at + 1]]
-    leans = _LEANING.match(scored.sentence.span.text)
-    return [paper.scored[at - 1]] if leans and at else []
+    following = paper.scored[at + 1] if at + 1 < len(paper.scored) else None
+    if following and (_announces(asked, scored) or (asked.slot.kind == "reason" and _leans(following))):
+        return [following]
+    return [paper.scored[at - 1]] if _leans(scored) and at else []
+
+
+def _leans(scored: Scored) -> bool:
+    return bool(_LEANING.match(scored.sentence.span.text))
 
 
 def _announces(asked: Asked, scored: Scored) -> bool:
     wanted = {token.stem for token in asked.words}
-    return any(q.spelled and not q.unit and wanted & set(q.nouns) for q in scored.sentence.quantities)
+    counts = [q for q in scored.sentence.quantities if q.spelled and not q.unit and q.value >= 2]
+    return any(wanted & set(q.nouns) for q in counts)
 
 
 def _sentence(ref: int, paper: Signals, scored: Scored) -> Sentence:

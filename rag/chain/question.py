@@ -17,6 +17,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from rag.text import names, numbers
 from rag.text.normalise import plain
@@ -159,6 +160,7 @@ _SEVERAL = re.compile(
     r"{0,3}(?:papers|methods|works|approaches|studies|systems)\b|^papers\b|\blist\b",
     re.IGNORECASE,
 )
+_PAIRED = re.compile(r",? (?:and|or|vs\.?|versus|than)(?: \w+)? ", re.IGNORECASE)
 _DEMAND = re.compile(
     r"\b(?:ignore|disregard|forget) (?:the|all|any|previous|every)\b[^.?!]*[.?!]?|\b(?:reply|answer"
     r"|respond) only with\b"
@@ -173,8 +175,8 @@ _DEMAND = re.compile(
 def read(question: str) -> Asked:
     """Return what ``question`` asks for. Orders to the program in it ("ignore the papers") are left out."""
     text = plain(_DEMAND.sub(" ", question)).strip() or plain(question)
-    found = tuple(name for name in names.find(text) if not _is_order(name))
     slot = _slot(text)
+    found = tuple(name for name in names.find(text) if not _is_order(name) and name.key not in slot.nouns)
     inside = [(n.start, n.end) for n in found]
     figures = tuple(q for q in numbers.find(text) if _ties_down(q, text, inside))
     words = tuple(
@@ -190,8 +192,13 @@ def read(question: str) -> Asked:
         words,
         _without(text, found),
         bool(_PRESUMES.match(text)),
-        bool(_SEVERAL.search(text)),
+        _several(text, found),
     )
+
+
+def _several(text: str, found: tuple[names.Name, ...]) -> bool:
+    between = (text[a.end : b.start] for a, b in pairwise(found))
+    return bool(_SEVERAL.search(text)) or any(_PAIRED.fullmatch(words) for words in between)
 
 
 def _spelt(token: Token) -> Token:
@@ -220,20 +227,25 @@ def _ties_down(quantity: numbers.Quantity, text: str, inside: list[tuple[int, in
 def _slot(text: str) -> Slot:
     plain_kinds = (
         (_WHY, "reason", "why"),
-        (_DURATION, "duration", ""),
+        (_DURATION, "duration", "how long it takes"),
         (_MONEY, "money", "the cost in money"),
         (_PLACE, "place", "where it can be downloaded"),
         (_LICENCE, "licence", "the licence"),
     )
     for pattern, kind, words in plain_kinds:
-        if found := pattern.search(text):
-            return Slot(kind, words=words or found[0])
+        if pattern.search(text):
+            return Slot(kind, words=words)
     unit = next((unit for pattern, unit in _UNITS if pattern.search(text)), "")
     if (found := _COUNT.search(text)) and found["noun"]:
         return _count_slot(found["noun"], unit)
     if found := _AMOUNT.search(text):
-        return Slot("amount", unit=unit, words=found[0])
+        return Slot("amount", unit=unit, words=_figure(found[0]))
     return _which_slot(found) if (found := _WHICH.search(text)) else Slot()
+
+
+def _figure(words: str) -> str:
+    """Return words for what is not stated: "what percentage", but "how much" for "how much does it"."""
+    return "how much" if re.search(r"\b(?:do|does|did|is|was|are|were)\b", words) else words
 
 
 def _count_slot(noun: str, unit: str) -> Slot:

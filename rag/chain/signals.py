@@ -11,7 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag.chain.question import Asked, Slot
 from rag.chain.slots import fills
@@ -19,7 +19,8 @@ from rag.chain.support import COMMON, Reading, Sentence, Similarity
 from rag.ports import Prepares
 from rag.records import Hit
 from rag.text import direction
-from rag.text.names import Name
+from rag.text.names import Name, key
+from rag.text.names import find as find_names
 from rag.text.synonyms import concept_of_stem
 from rag.text.tokens import Token
 
@@ -37,6 +38,7 @@ _FEWEST_EMBEDDED = 1
 _ABOUT = 0.4
 _RARE = 0.6
 _LEAST_NEAR = 0.25
+_LONGEST_NAME = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +99,7 @@ class Signals:
         best = max((s.score for s in self.scored), default=0.0)
         return (
             0.7 * self.retrieved + 2.0 * self.dense + 1.3 * self.cosine + 1.9 * self.words + self.sentence
-            + 1.1 * self.cosine * self.words + 1.4 * best + 1.7 * self.anchored + 1.7 * self.named
+            + 1.1 * self.cosine * self.words + 1.4 * best + 2.2 * self.anchored + 2.2 * self.named
         )  # fmt: skip
 
 
@@ -114,6 +116,32 @@ def measure(
         similarity.prepare([asked.bare, asked.text, *sentences, *passages])
     look = _Look(asked, weights, readings, similarity, embedded)
     return [look.at(hit, reading) for hit, reading in zip(hits, readings, strict=True)]
+
+
+def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
+    """Return the question with those of its words taken for names that are written as names in the papers.
+
+    Only where it has none itself: "what is specache" asks for SpeCache. Words all in capitals in a paper do
+    not count, since "MATH" does not make a name of "math".
+    """
+    if any(name.strong for name in asked.names):
+        return asked
+    known = {
+        name.key
+        for hit in hits
+        for name in find_names(f"{hit.paper.title or ''}. {hit.paper.abstract}")
+        if name.strong and not name.text.rstrip("s").isupper()
+    }
+    found: list[Name] = []
+    for n in (3, 2, 1):
+        for run in (asked.words[i : i + n] for i in range(len(asked.words) - n + 1)):
+            written = asked.text[run[0].start : run[-1].end]
+            free = not any(name.start < run[-1].end and run[0].start < name.end for name in found)
+            if free and len(written) < _LONGEST_NAME and key(written) in known:
+                found.append(Name(written, key(written), True, run[0].start, run[-1].end))
+    inside = [(name.start, name.end) for name in found]
+    words = tuple(t for t in asked.words if not any(a <= t.start < b for a, b in inside))
+    return replace(asked, names=(*asked.names, *found), words=words) if found else asked
 
 
 def _weights(asked: Asked, readings: Sequence[Reading], idf: Idf | None) -> dict[str, float]:
@@ -173,13 +201,14 @@ class _Look:
         scored = tuple(self._score(place, j, s) for j, s in enumerate(reading.sentences))
         missing = (*_missing_names(asked, reading), *_missing_figures(asked, reading))
         count = len(asked.names) + len(asked.figures)
+        words = _covered(asked.words, reading, self.weights) if asked.words else 1.0
         return Signals(
             hit=hit,
             reading=reading,
             retrieved=hit.score,
-            dense=self._dense(hit),
-            cosine=max((s.cosine for s in scored), default=0.0),
-            words=_covered(asked.words, reading, self.weights) if asked.words else 1.0,
+            dense=self._dense(hit, words),
+            cosine=max((s.cosine for s in scored), default=0.0) if self.similarity else _usual(words),
+            words=words,
             sentence=max((s.words for s in scored), default=0.0) if asked.words else 1.0,
             named=1.0 - len(missing) / count if count else 1.0,
             anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
@@ -190,12 +219,12 @@ class _Look:
             scored=scored,
         )
 
-    def _dense(self, hit: Hit) -> float:
+    def _dense(self, hit: Hit, words: float) -> float:
         if "dense" in hit.scores:
             return hit.scores["dense"]
         if self.similarity:
             return self.similarity(self.asked.text, hit.passage.text)
-        return 0.0
+        return _usual(words)
 
     def _score(self, place: int, j: int, sentence: Sentence) -> Scored:
         asked = self.asked
@@ -212,6 +241,11 @@ class _Look:
         """Whether the paper has the name and few of the others do."""
         having = [r for r in self.readings if r.lexicon.has(name)]
         return reading in having and len(having) <= max(1, len(self.readings) // 4)
+
+
+def _usual(words: float) -> float:
+    """Return the cosine that usually goes with this share of words, where there is no embedder to ask."""
+    return 0.2 + 0.3 * words
 
 
 def _missing_names(asked: Asked, reading: Reading) -> list[str]:
@@ -238,8 +272,10 @@ def _filled(slot: Slot, scored: Sequence[Scored]) -> float:
         return 0.5
     if slot.telling:
         return max(s.fills for s in scored)
-    most = max(s.about for s in scored)
-    return max(s.fills for s in scored if s.about >= _ABOUT * most)
+    least = _ABOUT * max(s.about for s in scored)
+    # A reason may follow in a sentence of its own: "This is because ...".
+    reach = 2 if slot.kind == "reason" else 1
+    return max(t.fills for i, s in enumerate(scored) if s.about >= least for t in scored[i : i + reach])
 
 
 def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, float]) -> str | None:
@@ -272,7 +308,7 @@ def _denied(asked: Asked, sentence: Sentence, weights: dict[str, float]) -> str 
 
 def _rival(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
     """Return 1.0 when the answering sentence has a sibling of a name asked for instead of it."""
-    if asked.slot.kind not in ("amount", "count") or not scored:
+    if asked.slot.kind not in ("amount", "count") or asked.several or not scored:
         return 0.0
     best = max(scored, key=lambda s: s.score).sentence
     lacking = [n for n in asked.names if n.strong and reading.lexicon.has(n) and not best.lexicon.has(n)]
