@@ -45,7 +45,6 @@ SENT = (
 """Dials that shape what is sent to the model: a recording depends on them and on no others."""
 HERE = Path(__file__).parent
 INDEXING = ("corpus", "index", "adapters", "text")
-SECRET = ("api_key", "embed_api_key", "chroma_api_key")
 PACKAGES = ("openai", "chromadb", "llama-index-core", "bm25s", "onnxruntime", "numpy", "vcrpy", "ir-measures")
 
 
@@ -124,8 +123,8 @@ def sent(settings: Settings) -> dict[str, object]:
 
 
 def dials(settings: Settings) -> dict[str, object]:
-    """Return every dial without secrets and without places of this machine, for the result file."""
-    hidden = {*SECRET, "origins", "index", "data_dir", "prompts", "prices"}
+    """Return every dial for the result file: no secret, no account, no place of this machine."""
+    hidden = {*layers.SECRETS, "openreview_username", "origins", "index", "data_dir", "prompts", "prices"}
     return {f.name: getattr(settings, f.name) for f in fields(settings) if f.name not in hidden}
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
+from rag import wiring_evals
 from rag.cli import app
+from rag.settings import SECRETS, Settings
 
 CASES = [
     {
@@ -50,6 +52,11 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (tmp_path / "eval" / "suites" / f"{name}.toml").write_text(text, "utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_a_result_holds_no_secret() -> None:
+    settings = Settings(**dict.fromkeys(SECRETS, "hush"), openreview_username="hush")  # type: ignore[arg-type]
+    assert "hush" not in json.dumps(wiring_evals.dials(settings))
 
 
 def rag(*words: str) -> Result:
