@@ -65,6 +65,11 @@ def supports(sentence: str, texts: Sequence[str]) -> bool:
     return bool(words) and len(words & content_words(joined)) / len(words) >= SUPPORT
 
 
+def whole_text(paper: Paper) -> str:
+    """Return what a citation of the paper is held against: its title and abstract."""
+    return f"{paper.title or ''}. {paper.abstract}"
+
+
 def _bare(figure: tuple[float, str], text: str) -> bool:
     """A number whose "unit" is merely the next word ("5 datasets") counts by its value."""
     return figure[0] in {value for value, _ in numbers(text)} and figure[1] not in ("%", "x", "points")
@@ -87,7 +92,7 @@ def _needed(sentence: Sentence, place: int, papers: Papers) -> bool:
 
 
 def _texts(keys: Sequence[str], papers: Papers) -> list[str]:
-    return [f"{papers[key].title or ''}. {papers[key].abstract}" for key in dict.fromkeys(keys)]
+    return [whole_text(papers[key]) for key in dict.fromkeys(keys)]
 
 
 def _quoted(citation: Citation, papers: Papers) -> bool:

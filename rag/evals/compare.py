@@ -7,7 +7,7 @@ found.metrics["right"].difference.p, found.changes[0].case
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from rag.evals.metrics import METRICS
 from rag.evals.results import clusters, values
@@ -77,7 +77,7 @@ def compare(
         raw |= {f"{name} of {label}": _difference(name, a, b, units, resamples) for name in one.metrics}
     scored = {name: found for name, found in raw.items() if found.paired.n}
     adjusted = holm({name: found.p for name, found in scored.items() if found.p is not None})
-    differences = {name: _with(found, adjusted.get(name)) for name, found in scored.items()}
+    differences = {name: replace(found, adjusted=adjusted.get(name)) for name, found in scored.items()}
     cases = {row.case for row in before}, {row.case for row in after}
     return Report(
         differences,
@@ -96,10 +96,6 @@ def _difference(
     p = mcnemar(a, b) if binary else found.p
     sign = METRICS[name].better * (0 if not found.difference else 1 if found.difference > 0 else -1)
     return Difference(name, found, "McNemar" if binary else "bootstrap", p, None, sign)
-
-
-def _with(found: Difference, adjusted: float | None) -> Difference:
-    return Difference(found.metric, found.paired, found.test, found.p, adjusted, found.better)
 
 
 def _changes(before: Sequence[Row], after: Sequence[Row]) -> list[Change]:

@@ -11,13 +11,13 @@ printed beside it.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rag.errors import UsageError
+from rag.evals import files
 from rag.evals.compare import Difference, Report, compare
 from rag.evals.metrics import METRICS
 from rag.evals.results import Result, values
@@ -81,10 +81,7 @@ def write_baseline(path: Path, result: Result) -> None:
         }
         rows.append("  " + json.dumps({"case": first.case, "cluster": first.cluster, "scores": own}))
     text = "\n".join(["{", *lines, ' "rows": [', ",\n".join(sorted(rows)), " ]", "}"]) + "\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
-    part.write_text(text, "utf-8")
-    os.replace(part, path)
+    files.write(path, text)
 
 
 def read_baseline(path: Path) -> list[Row] | None:

@@ -1,7 +1,7 @@
 """An LLM as a judge, as an extra layer: what it may decide depends on how well it agrees with human labels.
 
-    found = agreement(labels, grades)           # share, Cohen's kappa, n
-    licence = granted(found)                    # it may gate only while this holds
+    found = agreement([label.grade for label in labels], grades)    # share, Cohen's kappa, n
+    licence("a-model", label_files, found).granted                  # it may gate only while this holds
 
 Rubric (``judge.md``), model and label file are hashed into the licence; change one and the licence is void.
 The judge's model is named apart from the model under test.
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from rag.errors import UsageError
+from rag.evals import files
 from rag.evals.fields import Fields
 from rag.evals.manifest import digest, files_digest
 from rag.ports import ChatModel, ChatRequest
@@ -118,15 +119,15 @@ def agreement(labels: Sequence[str], grades: Sequence[str | None]) -> Agreement 
     return Agreement(share, None if chance == 1 else (share - chance) / (1 - chance), len(pairs))
 
 
-def licence(model: str, files: Sequence[Path], found: Agreement) -> Licence:
+def licence(model: str, paths: Sequence[Path], found: Agreement) -> Licence:
     """Return the licence: granted with enough labels, enough agreement, and more than chance explains."""
     enough = found.n >= ENOUGH_LABELS and found.share >= AGREEMENT and (found.kappa or 0) >= KAPPA
-    return Licence(model, digest(RUBRIC.read_text("utf-8")), files_digest(files), found, enough)
+    return Licence(model, digest(RUBRIC.read_text("utf-8")), files_digest(paths), found, enough)
 
 
-def valid(kept: Mapping[str, Any], model: str, files: Sequence[Path]) -> bool:
+def valid(kept: Mapping[str, Any], model: str, paths: Sequence[Path]) -> bool:
     """Return whether a stored licence is granted and still of this model, rubric and labels."""
-    now = (model, digest(RUBRIC.read_text("utf-8")), files_digest(files))
+    now = (model, digest(RUBRIC.read_text("utf-8")), files_digest(paths))
     return bool(kept.get("granted")) and (kept.get("model"), kept.get("rubric"), kept.get("labels")) == now
 
 
@@ -137,8 +138,7 @@ def rubric() -> Prompt:
 
 def save(path: Path, found: Licence) -> None:
     """Write a licence."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(asdict(found), indent=1) + "\n", "utf-8")
+    files.write(path, json.dumps(asdict(found), indent=1) + "\n")
 
 
 def _label(record: object) -> Label:

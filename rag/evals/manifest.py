@@ -1,8 +1,8 @@
 """What each recorded answer depended on: ``manifest.json`` beside the cassettes of a suite.
 
-    {"entries": {"answer/revise-gain.yaml": {"case": "revise-gain", "sample": 1, "prompts": {"answer":
-    "3f.."}, ...}},
-     "prompts": {"3f..": {"name": "answer", "text": "..."}}, "settings": {"9a..": {"top": 8, ...}}}
+    {"entries": {"answer/revise-gain.yaml": {"case": "revise-gain", "prompts": {"answer": "3f.."}, ...}},
+     "prompts": {"3f..": {"name": "answer", "text": "..."}},
+     "settings": {"9a..": {"top": 8, ...}}}
 
 Prompts and settings are kept whole, once each, so that a stale recording can say what has changed since.
 """
@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from rag.errors import TapeError
+from rag.evals import files
 from rag.prompts import Prompt
 
 NAME = "manifest.json"
@@ -84,15 +84,12 @@ def load(folder: Path) -> Manifest:
 
 def save(folder: Path, manifest: Manifest) -> None:
     """Write the manifest whole or not at all, entries in order of their names."""
-    folder.mkdir(parents=True, exist_ok=True)
     tree = {
         "entries": {name: asdict(entry) for name, entry in sorted(manifest.entries.items())},
         "prompts": dict(sorted(manifest.prompts.items())),
         "settings": dict(sorted(manifest.settings.items())),
     }
-    part = folder / f".{NAME}.part"
-    part.write_text(json.dumps(tree, ensure_ascii=False, indent=1) + "\n", "utf-8")
-    os.replace(part, folder / NAME)
+    files.write(folder / NAME, json.dumps(tree, ensure_ascii=False, indent=1) + "\n")
 
 
 def file_name(case: str, sample: int, stage: str = "answer") -> str:
@@ -106,9 +103,9 @@ def digest(value: object) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def files_digest(files: Iterable[Path]) -> str:
+def files_digest(paths: Iterable[Path]) -> str:
     """Return one SHA-256 of the contents of files, by content only (a checkout elsewhere is the same)."""
-    return digest(sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in files))
+    return digest(sorted(hashlib.sha256(path.read_bytes()).hexdigest() for path in paths))
 
 
 def sent_text(prompt: Prompt) -> str:

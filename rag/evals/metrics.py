@@ -117,7 +117,7 @@ def answered_right(case: Case, answer: Answer) -> bool:
 
 
 def text_of(answer: Answer) -> str:
-    """Return the sentences of the answer as one text, with the titles of what it cites left out."""
+    """Return the sentences of the answer as one text."""
     return " ".join(sentence.text for sentence in answer.sentences)
 
 

@@ -7,13 +7,13 @@ result.save(path); again = load(path); summary(again.rows)["right"].mean
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from rag.errors import UsageError
+from rag.evals import files
 from rag.evals.abstention import Answered, area, coverage_at, curve
 from rag.evals.metrics import METRICS
 from rag.evals.rows import Row, from_json, to_json
@@ -45,10 +45,7 @@ class Result:
 
     def save(self, path: Path) -> None:
         """Write the result whole or not at all."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        part = path.with_name(f".{path.name}.part")
-        part.write_text(json.dumps(as_json(self), ensure_ascii=False, indent=1) + "\n", "utf-8")
-        os.replace(part, path)
+        files.write(path, json.dumps(as_json(self), ensure_ascii=False, indent=1) + "\n")
 
 
 def as_json(result: Result) -> dict[str, Any]:

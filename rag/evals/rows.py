@@ -11,7 +11,7 @@ from typing import Any
 
 from rag.errors import RagError
 from rag.evals.cases import Case
-from rag.evals.metrics import Scores, score
+from rag.evals.metrics import Scores, score, text_of
 from rag.evals.pipeline import Pipeline
 from rag.evals.recognise import states
 from rag.records import Answer, Hit
@@ -32,7 +32,7 @@ class Tools:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A question and its outcome; ``scores`` holds only what was scored. ``stage`` of an error: its class."""
+    """A question and its outcome; ``scores`` holds only what was scored, ``error`` a type and a message."""
 
     case: str
     sample: int
@@ -115,7 +115,7 @@ def _blank(case: Case, sample: int, **rest: Any) -> Row:
 
 def _gold(case: Case, answer: Answer | None) -> dict[str, Any]:
     """What was wanted, and of each fact whether the answer states it (None without an answer)."""
-    text = " ".join(sentence.text for sentence in answer.sentences) if answer else ""
+    text = text_of(answer) if answer else ""
     facts = [
         {"text": fact.text, "vital": fact.vital, "stated": states(text, fact) if text else None}
         for fact in case.facts

@@ -1,11 +1,16 @@
 """A suite: which questions are asked, of which pile, with which dials, and what may fail a build.
 
-name = "extractive" gold = ["eval/gold"]              # files and folders; paths are relative to the
-repository papers = ["sample"]               # files to index; "sample" is the bundled corpus [settings]
-# dials by the names that rag.toml uses; nothing else is read from outside mode = "extractive" [select]
-# optional: kinds, tags, split, ids, every (take each n-th of a kind) kinds = ["fact", "named"] [gate]
-metrics = ["right", "citation_precision"] [gate.floors]                     # absolute bars; for "lower
-is better" they are ceilings citation_precision = 1.0
+name = "extractive"
+gold = ["eval/gold"]              # files and folders; paths are relative to the repository
+papers = ["sample"]               # files to index; "sample" is the bundled corpus
+[settings]                        # dials by the names that rag.toml uses; no other source is read
+mode = "extractive"
+[select]                          # optional: kinds, tags, split, ids, every (each n-th of a kind)
+kinds = ["fact", "named"]
+[gate]
+metrics = ["right", "citation_precision"]
+[gate.floors]                     # absolute bars; ceilings where lower is better
+citation_precision = 1.0
 """
 
 from __future__ import annotations

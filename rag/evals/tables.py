@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from rag.evals.compare import Change, Report
 from rag.evals.metrics import METRICS
 from rag.evals.results import Result, abstention, slices, summary, values
-from rag.evals.stats import Estimate
+from rag.evals.stats import Estimate, Values
 
 SLICED = ("right", "vital_recall", "paper_recall", "citation_recall", "false_answer", "false_refusal")
 Table = list[tuple[str, ...]]
@@ -44,12 +44,20 @@ def compare_table(report: Report) -> Table:
         bounds = (
             f"{pair.low:+.3f} to {pair.high:+.3f}" if pair.low is not None and pair.high is not None else ""
         )
-        difference = "" if pair.difference is None else f"{pair.difference:+.3f}"
         p = "" if found.adjusted is None else f"{found.adjusted:.4f}"
         seen = "" if pair.detectable is None else f"{pair.detectable:.3f}"
         ends = number(pair.mean_a, name), number(pair.mean_b, name)
         rows.append(
-            (name, *ends, difference, bounds, str(pair.n), p, seen, verdict(found.better, found.adjusted))
+            (
+                name,
+                *ends,
+                f"{pair.difference:+.3f}",
+                bounds,
+                str(pair.n),
+                p,
+                seen,
+                verdict(found.better, found.adjusted),
+            )
         )
     return rows
 
@@ -143,6 +151,5 @@ def _padded(cell: str, width: int, first: bool) -> str:
     return cell.ljust(width) if first or not cell[:1].isdigit() else cell.rjust(width)
 
 
-def _mean(found: object) -> float | None:
-    scores = list(found.values()) if isinstance(found, dict) else []
-    return sum(scores) / len(scores) if scores else None
+def _mean(found: Values) -> float | None:
+    return sum(found.values()) / len(found) if found else None

@@ -105,7 +105,7 @@ def _plots(result: Result, before: Result | None) -> str:
                 x="questions answered (coverage)",
                 y="wrong among them (risk)",
                 top=top,
-                bar=(0.05, "5 % risk"),
+                bar=FIVE,
             ),
             "The most confident questions first. The line ends where the program stops and declines.",
         )
@@ -136,10 +136,7 @@ def _recall_by_k(rows: Sequence[Row]) -> list[tuple[float, float]]:
 
 
 def _metrics(found: dict[str, Estimate], old: dict[str, Estimate]) -> str:
-    rows = [
-        "<tr><th>metric<th class=num>mean<th class=num>95 % interval<th>"
-        "<th class=num>scored<th>what it is</tr>"
-    ]
+    rows = [f"<tr>{METRIC_HEAD}</tr>"]
     for name, one in found.items():
         if one.mean is None or one.low is None or one.high is None:
             continue

@@ -16,7 +16,7 @@ A, B, INK = "#2f5fd0", "#c2571a", "#1c2430"
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of points; ``steps`` holds each value until the next x."""
+    """A line through points; ``dots`` marks each of them."""
 
     name: str
     colour: str

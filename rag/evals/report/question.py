@@ -9,11 +9,11 @@ from html import escape
 from itertools import pairwise
 from typing import Any
 
+from rag.evals.attacks import CONTROLS
 from rag.evals.metrics import METRICS
 from rag.evals.rows import Row
 
 Papers = Mapping[str, Mapping[str, Any]]
-CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
 def question(row: Row, papers: Papers, other: Row | None = None) -> str:
@@ -44,7 +44,7 @@ def outcome(row: Row, other: Row | None = None) -> list[str]:
 
 def safe(text: object) -> str:
     """Return text for HTML; characters that steer terminals or the direction of text become visible."""
-    return escape(CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text)))
+    return escape(CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", str(text)))
 
 
 def _tone(word: str) -> str:
