@@ -208,16 +208,16 @@ class Acts:
         row = self._talk.store.find(argument) if argument else None
         if row is None:
             raise UsageError("Resume which conversation?", "/sessions lists them.")
-        self.resume(row.id, _SHOWN)
+        self.resume(row.id)
 
-    def resume(self, session: int, shown: int) -> None:
+    def resume(self, session: int) -> None:
         """Go on with a stored conversation, the last turns of which are shown again."""
         if self._talk.session is not None and self._talk.session.id == session:
             self._face.aside("That is this conversation.")
             return
         before = self._talk.dials.index
         recent = self._talk.resume(session)
-        self._face.lines([*view.conversation(recent[-shown:]), Line()])
+        self._face.lines([*view.conversation(recent[-_SHOWN:]), Line()])
         self._tell_changes(before)
 
     def _tell_changes(self, index: str) -> None:
@@ -237,7 +237,7 @@ class Acts:
 
 
 _LISTED = 20
-_SHOWN = 3
+_SHOWN = 3  # turns that are shown again
 
 
 def _record(paper: Paper) -> str:

@@ -37,7 +37,11 @@ COMMANDS = (
     Spec("quotes", "[on|off]", "the words each sentence of the last answer rests on; on: always"),
     Spec("open", "N", "open paper N in the browser"),
     Spec("cite", "", "BibTeX of all papers cited so far"),
-    Spec("papers", "[WORDS]", "the papers there are, or those with these words in title or authors"),
+    Spec(
+        "papers",
+        "[WORDS]",
+        "the papers there are, or those with these words in key, title, authors, venue or year",
+    ),
     Spec("filter", "year>=2024 venue=ICML author=NAME", "ask only such papers; off: all again"),
     Spec("use", "KEY...", "ask only these papers (keys or numbers); off: all again"),
     Spec("mode", "[extractive|model]", "quote sentences, or have a model write"),
@@ -106,7 +110,7 @@ def switch(argument: str, now: bool) -> bool:
     if argument.lower() in ("on", "off"):
         return argument.lower() == "on"
     if argument:
-        raise UsageError(f"{argument!r} is neither on nor off.")
+        raise UsageError(f"{argument!r} is neither on nor off.", "Write one of them, or nothing to switch.")
     return not now
 
 

@@ -40,7 +40,7 @@ class Words(Completer):
         name, space, argument = text[1:].partition(" ")
         if not space:
             yield from _commands(name)
-        elif name in ("use",):
+        elif name == "use":
             yield from self._keys(argument.rsplit(" ", 1)[-1])
         elif name == "open":
             yield from self._numbers(argument)

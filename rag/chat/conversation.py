@@ -1,6 +1,6 @@
 """A conversation with the pile: every question made stand-alone, answered, checked, numbered and kept.
 
-    talk = Conversation(store, opening, writers, settings)
+    talk = Conversation(store, opening, writers, dials)
     talk.ask("What is PILAF?", listener)
     talk.ask("Is that hard to implement?", listener)    # understood as: Is PILAF hard to implement?
 

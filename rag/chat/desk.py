@@ -25,7 +25,6 @@ from rag.render.layout import Line
 
 Browse = Callable[[str], bool]
 Library = Callable[[], AbstractContextManager[PaperStore]]
-_RESUMED = 3  # turns that are shown again
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +85,7 @@ class Desk:
 
     def resume(self, session: int) -> None:
         """Go on with a stored conversation: show how it ended, and what became of its papers."""
-        self._acts.resume(session, _RESUMED)
+        self._acts.resume(session)
         self.face.text("\n")
 
     def _show(self, found: Answer, known: frozenset[int]) -> None:

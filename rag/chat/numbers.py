@@ -27,9 +27,6 @@ class Numbers:
         self.papers[ref] = paper
         return ref
 
-    def by_key(self, key: str) -> int | None:
-        return self._refs.get(key)
-
     def sentence(self, one: Sentence, lookup: Lookup) -> tuple[Sentence, tuple[Reference, ...]]:
         """Number a sentence, and return the papers it cites with their numbers."""
         found = {c.key: paper for c in one.citations if (paper := lookup(c.key))}

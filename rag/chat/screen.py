@@ -30,6 +30,7 @@ from rag.chat import commands
 from rag.chat.completion import Words
 from rag.chat.desk import Desk, Next
 from rag.chat.face import is_capable
+from rag.chat.plainly import LEAVING
 from rag.render import safe
 
 if sys.platform != "win32":
@@ -47,7 +48,6 @@ _STYLE = Style.from_dict(
     }
 )
 _SIGN = "› "
-_LEAVING = "Ctrl-C again, or Ctrl-D, leaves."
 
 
 def run(desk: Desk, *, history: Path | None, first: str = "", vi: bool = False) -> None:
@@ -111,7 +111,7 @@ class _Asker:
                 pressed = not self._typed
                 draft = ""
                 if pressed:
-                    self._desk.face.aside(_LEAVING)
+                    self._desk.face.aside(LEAVING)
                 continue
             if line.strip():
                 return line

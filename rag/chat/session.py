@@ -64,14 +64,6 @@ class Session:
         self._dials = entries.dump_dials(dials)
         self._change("UPDATE sessions SET dials = ? WHERE id = ?", (self._dials, self.id))
 
-    def rename(self, name: str) -> None:
-        """Call the session something else."""
-        try:
-            self._change("UPDATE sessions SET name = ? WHERE id = ?", (name, self.id))
-        except sqlite3.IntegrityError:
-            raise UsageError(f"There is a session {name!r} already.", "Choose another name.") from None
-        self.name = name
-
     def ask(self, question: str, meant: str = "", note: str = "") -> int:
         """Keep a question before it is answered; return the id of its turn."""
         values = (self.id, question, meant or question, "writing", _about(note), time.time())

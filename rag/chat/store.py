@@ -5,7 +5,7 @@
         turn = session.ask("What is PILAF?")
         session.understood(turn, "What is PILAF?", "")
         session.add(turn, sentence, [Reference(1, paper)])     # committed at once, sentence by sentence
-        session.finish(turn, answer)
+        session.finish(turn, "answered", answer)
         store.find("what-is-pilaf"), store.last(), store.search("preference sampling")
 
 A session is open in one program at a time; the operating system gives it free when that one ends, however it

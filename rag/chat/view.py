@@ -30,9 +30,7 @@ def references(found: Answer, known: frozenset[int]) -> list[Line]:
 
 def declined(found: Answer) -> list[Line]:
     """The reason for no answer, with the nearest papers below."""
-    reason = safe.line(found.reason or "")
-    lines = [Line((Piece("Not answered from these papers. ", "head"), Piece(reason)))]
-    return [*lines, *([Line(), Line((Piece("Nearest papers", "head"),))] if found.nearest else [])]
+    return layout.declined(found)
 
 
 def summary(found: Answer) -> str:

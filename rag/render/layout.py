@@ -67,14 +67,27 @@ class Line:
 def answer(result: Answer, quotes: bool = False) -> list[Line]:
     """Lay out an answer with its references, or the reason for having none with the nearest papers."""
     if result.status == "abstained":
-        return _abstained(result)
+        return [*declined(result), *(line for near in result.nearest for line in _reference(near))]
     shown = [piece for sentence_ in result.sentences for piece in sentence(sentence_, result.mode)]
     return [Line(tuple(shown)), *references(result, quotes)]
 
 
 def sentence(one: Sentence, mode: Mode) -> tuple[Piece, ...]:
     """Lay out one sentence with its marks and, where a model wrote it, a doubtful verdict."""
-    return tuple(_sentence(one, show_verdict=mode == "model"))
+    body, end = split_end(without_marks(safe.line(one.text)))
+    pieces = [Piece(body, "struck" if one.verdict == "unsupported" else "")]
+    if refs := runs(numbers(one)):
+        pieces.append(Piece(" " + "".join(refs), "ref"))
+    if mode == "model" and one.verdict in ("weak", "unsupported"):
+        pieces.append(Piece(f" ({one.verdict})", "weak"))
+    return (*pieces, Piece(end + " "))
+
+
+def declined(result: Answer) -> list[Line]:
+    """Lay out the reason for no answer, and the heading of the nearest papers if there are any."""
+    reason = safe.line(result.reason or "")
+    lines = [Line((Piece("Not answered from these papers. ", "head"), Piece(reason)))]
+    return [*lines, Line(), Line((Piece("Nearest papers", "head"),))] if result.nearest else lines
 
 
 def references(result: Answer, quotes: bool) -> list[Line]:
@@ -118,7 +131,7 @@ def search(question: str, hits: Sequence[Hit]) -> list[Line]:
     lines: list[Line] = []
     for rank, hit in enumerate(hits, 1):
         lines += [Line()] if lines else []
-        heading = (Piece(f"{rank:>2} ", "ref"), *_title(hit.paper), Piece(f"  {hit.score:.2f}", "dim"))
+        heading = (Piece(f"{rank:>2} ", "ref"), _title(hit.paper), Piece(f"  {hit.score:.2f}", "dim"))
         lines.append(Line(heading, hang=3))
         lines += _about(hit.paper, indent=3)
         lines.append(Line(tuple(highlighted(excerpt(hit.passage.text, question), question)), indent=3))
@@ -127,7 +140,7 @@ def search(question: str, hits: Sequence[Hit]) -> list[Line]:
 
 def paper(one: Paper) -> list[Line]:
     """Lay out everything known about one paper."""
-    lines = [Line(tuple(_title(one))), Line((Piece(", ".join(map(safe.line, one.authors))),))]
+    lines = [Line((_title(one),)), Line((Piece(", ".join(map(safe.line, one.authors))),))]
     rows = [("key", one.key), ("venue", one.venue), ("year", one.year), ("doi", one.doi)]
     rows += [("arXiv", one.arxiv_id), ("url", safe.address(one.url))]
     rows += [("source", f"{s.file}, record {s.record}") for s in (one.source, *one.also)]
@@ -150,7 +163,7 @@ def described(file: str, format_: str, records: Sequence[Paper | Failure]) -> li
         if isinstance(record, Failure):
             lines.append(Line((Piece("not read: ", "bad"), Piece(safe.line(record.error))), indent=2, hang=2))
             continue
-        lines.append(Line(tuple(_title(record)), indent=2, hang=2))
+        lines.append(Line((_title(record),), indent=2, hang=2))
         lines += _about(record, indent=4)
     return lines
 
@@ -234,29 +247,8 @@ def _stem(word: str) -> str:
     return re.sub(r"(?<=\w{4})(?:ing|ed|es|s|e)$", "", low)
 
 
-def _sentence(sentence: Sentence, show_verdict: bool) -> Iterable[Piece]:
-    body, end = split_end(without_marks(safe.line(sentence.text)))
-    struck = sentence.verdict == "unsupported"
-    yield Piece(body, "struck" if struck else "")
-    if refs := runs(numbers(sentence)):
-        yield Piece(" " + "".join(refs), "ref")
-    if show_verdict and sentence.verdict in ("weak", "unsupported"):
-        yield Piece(f" ({sentence.verdict})", "weak")
-    yield Piece(end + " ")
-
-
-def _abstained(result: Answer) -> list[Line]:
-    reason = safe.line(result.reason or "")
-    lines = [Line((Piece("Not answered from these papers. ", "head"), Piece(reason)))]
-    if result.nearest:
-        lines += [Line(), Line((Piece("Nearest papers", "head"),))]
-    for reference in result.nearest:
-        lines += _reference(reference)
-    return lines
-
-
-def _title(one: Paper) -> Iterable[Piece]:
-    yield Piece(heading(one), "title")
+def _title(one: Paper) -> Piece:
+    return Piece(heading(one), "title")
 
 
 def _about(one: Paper, indent: int) -> list[Line]:
@@ -270,7 +262,7 @@ def _about(one: Paper, indent: int) -> list[Line]:
 
 def _reference(reference: Reference) -> list[Line]:
     mark = f"[{reference.ref}] "
-    title = Line((Piece(mark, "ref"), *_title(reference.paper)), hang=len(mark))
+    title = Line((Piece(mark, "ref"), _title(reference.paper)), hang=len(mark))
     return [title, *_about(reference.paper, indent=len(mark))]
 
 

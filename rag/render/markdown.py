@@ -25,7 +25,7 @@ def answer(result: Answer, quotes: bool = False) -> str:
         parts.append(f"**Not answered from these papers.** {escaped(result.reason or '')}".rstrip())
         parts += ["Nearest papers:", numbered(result.nearest)] if result.nearest else []
         return "\n\n".join(parts) + "\n"
-    parts.append(" ".join(_sentence(sentence, result.mode == "model") for sentence in result.sentences))
+    parts.append(" ".join(sentence(one, result.mode) for one in result.sentences))
     parts += ["### References", numbered(result.references, result if quotes else None)]
     return "\n\n".join(parts) + "\n"
 
@@ -58,18 +58,13 @@ def escaped(text: str) -> str:
 
 def sentence(one: Sentence, mode: Mode) -> str:
     """Return one sentence with its marks and, where a model wrote it, a doubtful verdict."""
-    return _sentence(one, show_verdict=mode == "model")
-
-
-def _sentence(sentence: Sentence, show_verdict: bool) -> str:
-    body, end = split_end(without_marks(safe.line(sentence.text)))
+    body, end = split_end(without_marks(safe.line(one.text)))
     body = escaped(body)
-    if sentence.verdict == "unsupported":
+    if one.verdict == "unsupported":
         body = f"~~{body}~~"
-    refs = escaped("".join(runs(numbers(sentence))))
-    verdict = (
-        f" *({sentence.verdict})*" if show_verdict and sentence.verdict in ("weak", "unsupported") else ""
-    )
+    refs = escaped("".join(runs(numbers(one))))
+    doubtful = mode == "model" and one.verdict in ("weak", "unsupported")
+    verdict = f" *({one.verdict})*" if doubtful else ""
     return f"{body} {refs}".rstrip() + verdict + escaped(end)
 
 
