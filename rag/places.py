@@ -1,6 +1,7 @@
 """Which index is meant when none, or one, was named.
 
     --index DIR, RAG_INDEX or a settings file     that folder, which must exist
+    --chroma-url URL or RAG_CHROMA_URL            a server, of whose records a copy is kept in the data folder
     nothing, and something was ingested           the user's own index in the data folder
     nothing at all                                the bundled sample, in a folder beside that one
 
@@ -11,9 +12,11 @@ and the user's own papers never meet either.
 from __future__ import annotations
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
 from rag import __version__
 from rag.errors import EnvironmentFault
@@ -27,7 +30,7 @@ class Place:
     """A folder and what it is to the user."""
 
     folder: Path
-    kind: Literal["named", "own", "sample"]
+    kind: Literal["named", "server", "own", "sample"]
 
 
 def reading(settings: Settings) -> Place:
@@ -37,7 +40,7 @@ def reading(settings: Settings) -> Place:
         EnvironmentFault: the sample that comes with the program is missing.
     """
     place = writing(settings)
-    if place.kind == "named" or (place.folder / "papers.sqlite").exists():
+    if place.kind in ("named", "server") or (place.folder / "papers.sqlite").exists():
         return place
     try:
         made_of = SAMPLE.read_bytes() + f"{__version__} {settings.embedder} {settings.embed_model}".encode()
@@ -67,4 +70,14 @@ def writing(settings: Settings) -> Place:
     """Return the index that an ingest goes to."""
     if settings.index is not None:
         return Place(settings.index, "named")
+    if settings.chroma_url is not None:
+        return Place(settings.data_dir / "servers" / _name(settings), "server")
     return Place(settings.data_dir / "index", "own")
+
+
+def _name(settings: Settings) -> str:
+    """Name the copy of a server's pile, legibly and by all that tells it from another."""
+    url = settings.chroma_url or ""
+    made_of = [url, settings.chroma_tenant, settings.chroma_database, settings.chroma_collection]
+    legible = re.sub(r"[^A-Za-z0-9.]+", "-", f"{urlsplit(url).netloc} {settings.chroma_collection}")
+    return f"{legible[:60]}-{hashlib.sha256(repr(made_of).encode()).hexdigest()[:12]}"

@@ -36,7 +36,8 @@ from rag.errors import EnvironmentFault, UsageError
 from rag.records import Mode
 
 DEFAULT = "default"
-SECRETS = frozenset({"api_key", "embed_api_key", "s2_api_key", "openreview_password"})
+CHROMA_CLOUD = "https://api.trychroma.com"
+SECRETS = frozenset({"api_key", "embed_api_key", "s2_api_key", "openreview_password", "chroma_api_key"})
 # Weaker than RAG_*: set for other programs as well, but what a user of those expects to work.
 BORROWED = {
     "OPENAI_API_KEY": "api_key",
@@ -75,6 +76,11 @@ class Settings:
     embed_model: str | None = None
     embed_base_url: str | None = None
     embed_api_key: str | None = field(default=None, repr=False)
+    chroma_url: str | None = None
+    chroma_tenant: str | None = None
+    chroma_database: str | None = None
+    chroma_api_key: str | None = field(default=None, repr=False)
+    chroma_collection: str = "citerag"
     arxiv_url: str | None = None
     openreview_url: str | None = None
     openreview_v1_url: str | None = None
@@ -127,11 +133,28 @@ def load(
         for key, (value, origin) in layer.items():
             merged[key] = _convert(key, value, origin)
             origins[key] = origin
+        _keep_one_place(layer, merged, origins)
+    if "chroma_api_key" in merged and not merged.keys() & {"index", "chroma_url"}:
+        merged["chroma_url"] = CHROMA_CLOUD
+        origins["chroma_url"] = f"implied by chroma_api_key ({origins['chroma_api_key']})"
     if "mode" not in merged:
         merged["mode"], reason = _implied_mode(origins)
         if reason:
             origins["mode"] = reason
     return Settings(**cast(Any, merged), origins=MappingProxyType(origins))
+
+
+def _keep_one_place(
+    layer: Mapping[str, tuple[object, str]], merged: dict[str, object], origins: dict[str, str]
+) -> None:
+    """A folder named by one layer goes before a server named by a weaker one, and the other way round."""
+    if "index" in layer and "chroma_url" in layer:
+        folder, server = layer["index"][1], layer["chroma_url"][1]
+        raise UsageError(f"An index folder ({folder}) excludes a server ({server}).", "Keep one of them.")
+    for key, other in (("index", "chroma_url"), ("chroma_url", "index")):
+        if key in layer:
+            merged.pop(other, None)
+            origins.pop(other, None)
 
 
 def default_files() -> tuple[Path, ...]:
@@ -260,6 +283,11 @@ _KINDS: Mapping[str, Callable[[object], object]] = MappingProxyType(
         "embed_model": values.text,
         "embed_base_url": values.url,
         "embed_api_key": values.text,
+        "chroma_url": values.url,
+        "chroma_tenant": values.text,
+        "chroma_database": values.text,
+        "chroma_api_key": values.text,
+        "chroma_collection": values.text,
         "arxiv_url": values.url,
         "openreview_url": values.url,
         "openreview_v1_url": values.url,

@@ -14,8 +14,8 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag import places
-from rag.errors import IndexMissing, ProviderError, UsageError
+from rag import places, wiring_server
+from rag.errors import EnvironmentFault, IndexMissing, ProviderError, UsageError
 from rag.ports import Warms
 from rag.records import Answer, Filters, Paper, Sentence
 from rag.settings import Settings
@@ -24,7 +24,6 @@ from rag.wiring_index import (
     Note,
     build_sample,
     changes,
-    consistency,
     describe,
     embedder,
     ingest,
@@ -90,6 +89,10 @@ def open_library(
 
     place = places.reading(settings)
     wanted = made_for.id if made_for else None
+    if place.kind == "server":
+        with wiring_server.library(settings, places.prepared(place), note, wanted) as following:
+            yield following
+        return
     try:
         library = Library(place.folder, wanted)
     except IndexMissing:
@@ -136,18 +139,49 @@ def open_pile(
     made_for = made_for or warmed(settings)
     with (
         open_library(settings, note, made_for, bar=bar) as library,
-        closing(LiveVectors(library, chroma, ExactVectors, EXACT_ONCE if once else EXACT_OFTEN)) as vectors,
+        closing(
+            LiveVectors(library, passages(library), ExactVectors, EXACT_ONCE if once else EXACT_OFTEN)
+        ) as vectors,
     ):
         keywords = LiveKeywords(library, Bm25Index)
         retriever = Retriever(library, vectors, keywords, made_for, settings.weight)
         yield Pile(retriever, library, library.info, similarity(made_for))
 
 
+def passages(library: Library) -> Callable[[Path], ChromaStore]:
+    """Return what opens the vector store of an opened index."""
+    from rag.index.follow import Following
+
+    return wiring_server.passages(library) if isinstance(library, Following) else chroma
+
+
 def chroma(folder: Path) -> ChromaStore:
-    """Open the vector store of an index."""
+    """Open the vector store of an index in a folder."""
     from rag.adapters.chroma_store import ChromaStore
 
     return ChromaStore.in_folder(folder)
+
+
+def consistency(settings: Settings, folder: Path) -> str:
+    """Say what the index holds.
+
+    Raises:
+        EnvironmentFault: it cannot be opened, or its three parts do not hold the same.
+    """
+    from rag.adapters.keyword import Bm25Index
+
+    with open_library(settings, lambda _: None, embedder(settings)) as library:
+        papers, wanted = library.count_papers(), library.count_passages()
+        vectors = passages(library)(library.vector_folder).count()
+        keywords = len(Bm25Index(library.keyword_folder).keys())
+    where, named = settings.chroma_url or folder, "" if settings.chroma_url else f" --index {folder}"
+    if (wanted, papers) != (vectors, keywords):
+        raise EnvironmentFault(
+            f"{where}: {papers} papers and {wanted} passages, but {vectors} vectors and {keywords} in the"
+            " keyword index.",
+            f"Repair it with: rag index verify{named}",
+        )
+    return f"{papers:,} papers, {wanted:,} passages in {where}"
 
 
 def warmed(settings: Settings) -> Embedder:

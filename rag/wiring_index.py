@@ -13,14 +13,16 @@ from dataclasses import replace
 from functools import partial
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from tempfile import NamedTemporaryFile
+from typing import TYPE_CHECKING, BinaryIO
 
-from rag import __version__, places
+from rag import __version__, places, wiring_server
 from rag.errors import EnvironmentFault, UsageError
 from rag.records import Failure, Paper
 from rag.settings import Settings
 
 if TYPE_CHECKING:
+    from rag.adapters.chroma_server import ChromaServer
     from rag.adapters.chroma_store import ChromaStore
     from rag.corpus import Description
     from rag.corpus.catalog import Catalog
@@ -69,15 +71,18 @@ def ingest(
         UsageError: a path is missing, or nothing in any of them is a paper; the index is left as it was.
     """
     from rag.corpus.catalog import Catalog
+    from rag.index.database import knows
 
     files = found(settings, paths)
     titles = Catalog.load(catalog) if catalog else None
     read = partial(_read, mapping=mapping, titles=titles)
-    _require_a_paper(files, partial(_read, mapping=mapping))
+    place = places.writing(settings)
+    if not knows(place.folder, files):  # else a file that did not change would be opened
+        _require_a_paper(files, partial(_read, mapping=mapping))
     made_of = [__version__, sorted((mapping or {}).items()), titles.fingerprint if titles else ""]
-    return _sync(
+    report = _sync(
         settings,
-        places.prepared(places.writing(settings)),
+        places.prepared(place),
         files,
         note,
         read=read,
@@ -85,6 +90,9 @@ def ingest(
         prune=prune,
         label="Ingesting",
     )
+    if report.failed and not (report.added or report.changed or report.unchanged or report.removed):
+        raise _nothing(report.failed)
+    return report
 
 
 def describe(
@@ -129,20 +137,24 @@ def found(settings: Settings, paths: Sequence[Path]) -> list[Path]:
     from rag import corpus
 
     files = corpus.discover(paths)
-    return [_kept(settings, sys.stdin.buffer.read()) if file == corpus.STDIN else file for file in files]
+    return [_kept(settings, sys.stdin.buffer) if file == corpus.STDIN else file for file in files]
 
 
-def _kept(settings: Settings, piped: bytes) -> Path:
-    """Keep what was piped in under the name of its content, so that the same again is nothing new."""
-    file = settings.data_dir / "piped" / hashlib.sha256(piped).hexdigest()[:16]
+def _kept(settings: Settings, pipe: BinaryIO) -> Path:
+    """Keep what is piped in under the name of its content, so that the same again is nothing new."""
+    folder = (settings.data_dir / "piped").absolute()
+    digest = hashlib.sha256()
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(piped)
+        folder.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=folder, prefix=".", delete=False) as part:
+            while block := pipe.read(2**20):
+                digest.update(block)
+                part.write(block)
+        return Path(part.name).replace(folder / digest.hexdigest()[:16])
     except OSError as error:
         raise EnvironmentFault(
-            f"{file} cannot be written: {error.strerror}.", "Name another folder with RAG_DATA_DIR."
+            f"{folder} cannot be written: {error.strerror}.", "Name another folder with RAG_DATA_DIR."
         ) from None
-    return file.absolute()
 
 
 def _read(
@@ -179,9 +191,8 @@ def remove(settings: Settings, keys: Sequence[str], note: Note) -> SyncReport:
     """Remove papers from the index."""
     from rag.index.sync import remove as remove_papers
 
-    place = places.reading(settings)
     return remove_papers(
-        place.folder, keys, identity=_identity(), parts=parts(settings), on_wait=_waiting(note)
+        _existing(settings), keys, identity=_identity(), parts=parts(settings), on_wait=_waiting(note)
     )
 
 
@@ -189,7 +200,7 @@ def verify(settings: Settings, note: Note) -> Findings:
     """Compare the parts of the index and repair what differs."""
     from rag.index import repair
 
-    folder = places.reading(settings).folder
+    folder = _existing(settings)
     with progress("Repairing", note) as told:
         return repair.verify(folder, parts(settings), progress=told, on_wait=_waiting(note))
 
@@ -198,15 +209,21 @@ def rebuild(settings: Settings, note: Note) -> SyncReport:
     """Make everything but the records anew."""
     from rag.index import repair
 
-    folder = places.reading(settings).folder
+    folder = _existing(settings)
     with progress("Rebuilding", note) as told:
         return repair.rebuild(
             folder, parts(settings), identity=_identity(), progress=told, on_wait=_waiting(note)
         )
 
 
-def parts(settings: Settings) -> Parts:
-    """Make what an index is built with."""
+def _existing(settings: Settings) -> Path:
+    """Return the folder of the index that is looked after; a server's copy is made if it is not there."""
+    place = places.reading(settings)
+    return places.prepared(place) if place.kind == "server" else place.folder
+
+
+def parts(settings: Settings, server: ChromaServer | None = None) -> Parts:
+    """Make what an index is built with; ``server`` is the one that the settings mean, if it is connected."""
     from rag.adapters import exact, keyword, keyword_build
     from rag.adapters.chroma_store import ChromaStore
     from rag.index.parts import Parts
@@ -216,7 +233,7 @@ def parts(settings: Settings) -> Parts:
 
         return LlamaIngest(vectors, made_for)
 
-    return Parts(
+    made = Parts(
         embedder=embedder(settings),
         open_vectors=ChromaStore.in_folder,
         open_ingest=open_ingest,  # type: ignore[arg-type]
@@ -225,6 +242,9 @@ def parts(settings: Settings) -> Parts:
         build_exact=exact.build,
         exact_ids=lambda folder: exact.ExactVectors(folder).ids(),
     )
+    if places.writing(settings).kind != "server":
+        return made
+    return wiring_server.shared(made, server or wiring_server.connect(settings))
 
 
 def _sync(
@@ -269,9 +289,13 @@ def _require_a_paper(files: Sequence[Path], read: Read) -> None:
             if isinstance(item, Paper):
                 return
             reasons.append(item)
+    raise _nothing(reasons)
+
+
+def _nothing(reasons: Sequence[Failure]) -> UsageError:
     first = reasons[0]
     more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
-    raise UsageError(f"{first.file} {first.error}{more}.", "Name files or folders with abstracts.")
+    return UsageError(f"{first.file} {first.error}{more}.", "Name files or folders with abstracts.")
 
 
 def _waiting(note: Note) -> Callable[[object], None]:
@@ -285,26 +309,3 @@ def progress(
     from rag.render import progress
 
     return progress.bar(label) if bar and sys.stderr.isatty() else progress.log(label, note)
-
-
-def consistency(settings: Settings, folder: Path) -> str:
-    """Say what the index holds.
-
-    Raises:
-        EnvironmentFault: it cannot be opened, or its three parts do not hold the same.
-    """
-    from rag.adapters.chroma_store import ChromaStore
-    from rag.adapters.keyword import Bm25Index
-    from rag.index.library import Library
-
-    with Library(folder, embedder(settings).id) as library:
-        papers, passages = library.count_papers(), library.count_passages()
-        vectors = ChromaStore.in_folder(library.vector_folder).count()
-        keywords = len(Bm25Index(library.keyword_folder).keys())
-    if (passages, papers) != (vectors, keywords):
-        raise EnvironmentFault(
-            f"{folder}: {papers} papers and {passages} passages, but {vectors} vectors and {keywords} in the"
-            " keyword index.",
-            f"Repair it with: rag index verify --index {folder}",
-        )
-    return f"{papers:,} papers, {passages:,} passages in {folder}"

@@ -1,4 +1,4 @@
-"""Nearest passages in a Chroma collection, in a folder of this machine or on a Chroma server.
+"""Nearest passages in a Chroma collection, in a folder of this machine (``chroma_server`` has the other way).
 
     store = ChromaStore.in_folder(Path("my-index/chroma"))
     store.query(vector, k=20)                   # [("9f86d0...", 0.71), ...]
@@ -10,12 +10,13 @@ does not notice what another process writes, so a reader opens the store anew wh
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 import chromadb
 import numpy as np
@@ -24,17 +25,36 @@ from chromadb.api.shared_system_client import SharedSystemClient
 from chromadb.config import Settings
 from chromadb.errors import NotFoundError
 
-from rag.errors import EnvironmentFault, ProviderError, RagError
+from rag.errors import EnvironmentFault, RagError
 
 if TYPE_CHECKING:
     from rag.ports import Vectors
 
 COLLECTION = "citerag"
 _COSINE: Any = {"hnsw": {"space": "cosine"}}
-_BATCH = 2000
 # Chroma resolves a list of ids one by one: beyond this, asking for more and dropping is faster.
 _MOST_IDS = 2000
 _SAME = 0.99
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How much may be asked for at once.
+
+    Args:
+        batch: passages written by one request.
+        page: ids read by one request.
+        nearest: passages that a query may give; None for any number.
+        before_writing: called before each request that changes something; raises when it must not be sent.
+    """
+
+    batch: int = 2000
+    page: int = 1_000_000
+    nearest: int | None = None
+    before_writing: Callable[[], None] = lambda: None
+
+
+NONE = Limits()
 
 
 class ChromaStore:
@@ -43,10 +63,26 @@ class ChromaStore:
     Args:
         connect: makes the client.
         fault: turns what Chroma raised into an error for the user.
+        name: the collection, made when it is not there.
+        metadata: what a collection is marked with when it is made.
+        close: whether the client is this store's own.
     """
 
-    def __init__(self, connect: Callable[[], ClientAPI], fault: Callable[[BaseException], RagError]) -> None:
+    def __init__(
+        self,
+        connect: Callable[[], ClientAPI],
+        fault: Callable[[BaseException], RagError],
+        *,
+        name: str = COLLECTION,
+        metadata: Mapping[str, str | int] | None = None,
+        limits: Limits = NONE,
+        close: bool = True,
+    ) -> None:
         self._fault = fault
+        self._name = name
+        self._metadata = dict(metadata) if metadata else None
+        self._limits = limits
+        self._close = close
         with self._translated():
             self._client = connect()
             self.collection = self._open()
@@ -64,45 +100,15 @@ class ChromaStore:
 
         return cls(connect, partial(_folder_fault, folder))
 
-    @classmethod
-    def at(
-        cls,
-        url: str,
-        *,
-        tenant: str = "default_tenant",
-        database: str = "default_database",
-        api_key: str | None = None,
-    ) -> ChromaStore:
-        """Open the store on the Chroma server at ``url`` (``http://host:8000``)."""
-        parts = urlsplit(url)
-        secure = parts.scheme == "https"
-
-        def connect() -> ClientAPI:
-            return chromadb.HttpClient(
-                host=parts.hostname or url,
-                port=parts.port or (443 if secure else 8000),
-                ssl=secure,
-                headers={"x-chroma-token": api_key} if api_key else None,
-                settings=Settings(anonymized_telemetry=False),
-                tenant=tenant,
-                database=database,
-            )
-
-        def fault(error: BaseException) -> RagError:
-            return ProviderError(
-                f"The Chroma server at {parts.hostname}:{parts.port or 8000} failed ({_line(error)}).",
-                "Check that it runs and holds this index.",
-            )
-
-        return cls(connect, fault)
-
     def upsert(
         self, ids: list[str], vectors: list[Any], documents: list[str], metadata: list[dict[str, Any]]
     ) -> None:
         """Store passages, in place of what is stored under their ids."""
+        size = self._limits.batch
         with self._translated():
-            for at in range(0, len(ids), _BATCH):
-                part = slice(at, at + _BATCH)
+            for at in range(0, len(ids), size):
+                part = slice(at, at + size)
+                self._limits.before_writing()
                 self.collection.upsert(
                     ids=ids[part],
                     embeddings=vectors[part],
@@ -115,23 +121,21 @@ class ChromaStore:
     ) -> list[tuple[str, float]]:
         """Return (passage id, cosine) of the ``k`` nearest, best first, equals by id."""
         with self._translated():
-            size = self.collection.count()
-            if k < 1 or not size or (allowed is not None and not allowed):
-                return []
-            if allowed is None:
-                return self._nearest(vector, min(k, size))
-            if len(allowed) <= _MOST_IDS:
-                return self._nearest_among(vector, k, allowed)
-            return self._nearest_allowed(vector, k, allowed, size)
+            try:
+                return self._query(vector, k, allowed)
+            except NotFoundError:  # another process made the collection anew
+                self.collection = self._client.get_collection(self._name, embedding_function=None)
+                return self._query(vector, k, allowed)
 
     def delete(self, passage_ids: Sequence[str]) -> None:
         with self._translated():
-            for at in range(0, len(passage_ids), _BATCH):
-                self.collection.delete(ids=list(passage_ids[at : at + _BATCH]))
+            for at in range(0, len(passage_ids), self._limits.batch):
+                self._limits.before_writing()
+                self.collection.delete(ids=list(passage_ids[at : at + self._limits.batch]))
 
     def ids(self) -> set[str]:
         with self._translated():
-            return set(self.collection.get(include=[])["ids"])
+            return ids_of(self.collection, self._limits)
 
     def count(self) -> int:
         with self._translated():
@@ -140,8 +144,9 @@ class ChromaStore:
     def reset(self) -> None:
         """Make the collection anew, empty."""
         with self._translated():
+            self._limits.before_writing()
             with suppress(NotFoundError):
-                self._client.delete_collection(COLLECTION)
+                self._client.delete_collection(self._name)
             self.collection = self._open()
 
     def finds(self, vectors: Mapping[str, bytes]) -> bool:
@@ -160,12 +165,23 @@ class ChromaStore:
 
     def close(self) -> None:
         """Let go of the files; the object is of no use afterwards."""
-        cast(Any, self._client).close()  # every client has it; the abstract class does not say so
+        if self._close:
+            cast(Any, self._client).close()  # every client has it; the abstract class does not say so
 
     def _open(self) -> chromadb.Collection:
         return self._client.get_or_create_collection(
-            COLLECTION, embedding_function=None, configuration=_COSINE
+            self._name, embedding_function=None, configuration=_COSINE, metadata=self._metadata
         )
+
+    def _query(self, vector: Vectors, k: int, allowed: frozenset[str] | None) -> list[tuple[str, float]]:
+        size = min(self.collection.count(), self._limits.nearest or sys.maxsize)
+        if k < 1 or not size or (allowed is not None and not allowed):
+            return []
+        if allowed is None:
+            return self._nearest(vector, min(k, size))
+        if len(allowed) <= min(_MOST_IDS, self._limits.nearest or _MOST_IDS):
+            return self._nearest_among(vector, k, allowed)
+        return self._nearest_allowed(vector, k, allowed, size)
 
     def _nearest(self, vector: Vectors, k: int, ids: list[str] | None = None) -> list[tuple[str, float]]:
         found = self.collection.query(
@@ -201,9 +217,19 @@ class ChromaStore:
             raise self._fault(error) from error
 
 
+def ids_of(collection: chromadb.Collection, limits: Limits, where: Any = None) -> set[str]:
+    """Return the ids of all entries, or of those that pass ``where``, page by page."""
+    found: set[str] = set()
+    while True:
+        page = collection.get(where=where, include=[], limit=limits.page, offset=len(found))["ids"]
+        found.update(page)
+        if len(page) < limits.page:
+            return found
+
+
 def _folder_fault(folder: Path, error: BaseException) -> RagError:
     """Chroma tells what the disk said only in words."""
-    said = _line(error)
+    said = line(error)
     if re.search(r"is full|No space left|File too large", said):
         return EnvironmentFault(
             f"The disk of the index in {folder.parent} is full; what was stored before is unchanged.",
@@ -231,5 +257,5 @@ def _forget(path: str) -> None:
         cast("dict[str, object]", table).pop(path, None)
 
 
-def _line(error: BaseException) -> str:
+def line(error: BaseException) -> str:
     return " ".join(str(error).split())[:200] or type(error).__name__

@@ -57,7 +57,17 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def root(
     ctx: typer.Context,
+    *,
     index: Index = None,
+    chroma_url: Annotated[
+        str | None,
+        typer.Option(
+            "--chroma-url",
+            metavar="URL",
+            help="Chroma server that holds the index, instead of a folder.",
+            show_default=False,
+        ),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No remarks on stderr, only errors.")] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[
@@ -76,4 +86,4 @@ def root(
     Without an index of your own, a bundled sample of 38 papers is used. Exit codes: 0 answered or done,
     2 usage, 4 environment or model server, 5 not answered from the papers, 130 interrupted.
     """
-    ctx.obj = State(index=index, quiet=quiet)
+    ctx.obj = State(index=index, quiet=quiet, chroma_url=chroma_url)

@@ -5,13 +5,15 @@
     a closed pipe      0, quietly (``rag papers | head -1``)
     anything else      a bug: the traceback stays
 
-``--debug`` and ``--quiet`` are understood anywhere on the command line, not just before the command.
+``--debug``, ``--quiet`` and ``--chroma-url URL`` are understood anywhere on the command line, not just before
+the command.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+from itertools import islice
 from typing import Any
 
 import typer
@@ -21,6 +23,7 @@ from rag.cli import output
 from rag.errors import RagError
 
 ANYWHERE = ("--debug", "--quiet", "-q")
+ANYWHERE_WITH_VALUE = "--chroma-url"
 INTERRUPTED = 130
 
 
@@ -55,5 +58,13 @@ def hoisted(args: list[str]) -> list[str]:
     ['--debug', 'ask', 'why?']
     """
     stop = args.index("--") if "--" in args else len(args)
-    ours = [arg for arg in args[:stop] if arg in ANYWHERE]
-    return ours + [arg for arg in args[:stop] if arg not in ANYWHERE] + args[stop:]
+    ours: list[str] = []
+    others: list[str] = []
+    words = iter(args[:stop])
+    for word in words:
+        if word == ANYWHERE_WITH_VALUE:
+            ours += [word, *islice(words, 1)]
+        else:
+            chosen = ours if word in ANYWHERE or word.startswith(f"{ANYWHERE_WITH_VALUE}=") else others
+            chosen.append(word)
+    return ours + others + args[stop:]

@@ -76,13 +76,14 @@ class State:
 
     index: Path | None = None
     quiet: bool = False
+    chroma_url: str | None = None
 
 
 def settings(ctx: typer.Context, given: Mapping[str, object]) -> Settings:
     """Load the settings; a command's own --index goes before the program's."""
     state: State = ctx.obj
     index = given.get("index") or state.index
-    return load({**given, "index": index})
+    return load({**given, "index": index, "chroma_url": state.chroma_url})
 
 
 def note(ctx: typer.Context) -> Callable[[str], None]:

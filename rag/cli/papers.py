@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -24,7 +25,7 @@ def default(ctx: typer.Context, index: Index = None) -> None:
     rag papers show lee2025revise
     """
     if index is not None:
-        ctx.obj = options.State(index=index, quiet=ctx.obj.quiet)
+        ctx.obj = replace(ctx.obj, index=index)
     if ctx.invoked_subcommand is None:
         list_(ctx)
 

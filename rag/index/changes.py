@@ -17,6 +17,7 @@ from rag.errors import RagError
 from rag.index import rows
 from rag.index.derive import Derivation
 from rag.index.parts import Identity, Read
+from rag.index.shared import FileNames
 from rag.records import Failure, Paper
 
 # A file written again within this time of being read may keep its size and its time.
@@ -32,24 +33,33 @@ class Changes:
         papers: told which papers a change of records concerns.
         read: yields the papers and failures of a file.
         reading: a name for how files are read; files read under another one are read again.
+        files: what files are called in the records.
     """
 
     def __init__(
-        self, db: sqlite3.Connection, papers: Derivation, *, read: Read, identity: Identity, reading: str
+        self,
+        db: sqlite3.Connection,
+        papers: Derivation,
+        *,
+        read: Read,
+        identity: Identity,
+        reading: str,
+        files: FileNames,
     ) -> None:
         self._db = db
         self._read = read
         self._identity = identity
         self._papers = papers
         self._reading = reading
+        self._files = files
         self._run = int(db.execute("SELECT coalesce(max(run), 0) + 1 FROM records").fetchone()[0])
         self.failed: list[Failure] = []
 
     def take_file(self, path: Path) -> None:
         """Read ``path`` if it changed; a file that cannot be read keeps what it gave before."""
-        name = str(path.absolute())
+        name, shown = self._files.name(path), str(path.absolute())
         if not _is_text(name):
-            self.failed.append(Failure(ascii(name), 0, "the file's name is not valid Unicode"))
+            self.failed.append(Failure(ascii(shown), 0, "the file's name is not valid Unicode"))
             return
         checked = time.time_ns()
         try:
@@ -58,7 +68,7 @@ class Changes:
                 return
             digest = _digest(path)
         except OSError as error:
-            self.failed.append(Failure(name, 0, _reason(error)))
+            self.failed.append(Failure(shown, 0, _reason(error)))
             return
         state = (stat.st_size, stat.st_mtime_ns, checked, digest, self._reading)
         if self._db.execute(
@@ -70,9 +80,11 @@ class Changes:
             self._read_again(path, name, state)
 
     def drop_missing_files(self) -> None:
-        """Drop the records of files that are no longer there."""
-        for (name,) in self._db.execute("SELECT path FROM files ORDER BY path").fetchall():
-            if not Path(name).exists():
+        """Drop the records of files that are no longer there; those of other machines may be there."""
+        known = "SELECT path FROM files UNION SELECT file FROM records ORDER BY 1"
+        for (name,) in self._db.execute(known).fetchall():
+            path = self._files.path(name)
+            if path is not None and not path.exists():
                 drop_records(self._db, self._papers, "file = ?", (name,))
                 self._db.execute("DELETE FROM files WHERE path = ?", (name,))
                 self._db.execute("DELETE FROM failures WHERE file = ?", (name,))
@@ -97,7 +109,7 @@ class Changes:
         except _Unreadable as error:
             self._db.execute("ROLLBACK TO file")
             self._db.execute("RELEASE file")
-            self.failed.append(Failure(name, 0, str(error)))
+            self.failed.append(Failure(str(path.absolute()), 0, str(error)))
             return
         drop_records(self._db, self._papers, "file = ? AND run <> ?", (name, self._run))
         self._remember(name, state, failed=bool(failures))

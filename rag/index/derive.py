@@ -10,7 +10,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from rag.index import rows
 from rag.index.parts import Identity
@@ -59,8 +58,8 @@ class Derivation:
             for key in keys:
                 self._settle(key)
 
-    def counts(self, files: Sequence[Path]) -> tuple[int, int, int, int]:
-        """Return added, changed, unchanged (of ``files``) and removed papers."""
+    def counts(self, files: Sequence[str]) -> tuple[int, int, int, int]:
+        """Return added, changed, unchanged (of ``files``, as the records call them) and removed papers."""
         row = self._db.execute(
             "SELECT coalesce(sum(t.before IS NULL AND p.key IS NOT NULL), 0),"
             " coalesce(sum(t.before <> p.hash), 0),"
@@ -69,7 +68,7 @@ class Derivation:
         ).fetchone()
         added, changed, removed = map(int, row)
         # A name that is no Unicode cannot be stored, so no record has it.
-        names = ((str(path.absolute()).encode(errors="replace").decode(),) for path in files)
+        names = ((name.encode(errors="replace").decode(),) for name in files)
         self._db.executemany("INSERT OR IGNORE INTO temp.given VALUES (?)", names)
         present = self._db.execute(
             "SELECT count(DISTINCT paper_key) FROM records WHERE file IN (SELECT file FROM temp.given)"
@@ -85,18 +84,10 @@ class Derivation:
             self._replace_passages(key, [])
             return
         body, _ = rows.pack(paper)
+        sources = rows.pack_sources([paper.source, *paper.also])
         self._db.execute(
             "INSERT OR REPLACE INTO papers VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                key,
-                paper.abstract,
-                body,
-                rows.pack_sources([paper.source, *paper.also]),
-                paper.venue.strip().casefold() if paper.venue else None,
-                paper.year,
-                rows.folded_authors(paper.authors),
-                rows.paper_hash(paper),
-            ),
+            rows.paper_row(paper, body, sources),
         )
         self._replace_passages(key, self._splitter.prepare(paper))
 

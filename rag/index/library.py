@@ -14,7 +14,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 from rag.errors import IndexMismatch, IndexMissing
 from rag.index import rows
@@ -45,7 +45,7 @@ class Library:
         check_format(folder)
         self._db = open_readonly(folder)
         with faults(folder):
-            if not self.fingerprint():
+            if not self.published():
                 self._db.close()
                 raise IndexMissing(
                     f"The index in {folder} was never finished.", "Run the same rag ingest again."
@@ -53,9 +53,10 @@ class Library:
             made_with = self.manifest.embedder
         if embedder is not None and embedder != made_with:
             self._db.close()
-            raise wrong_embedder(folder, made_with, embedder)
+            name, again = f"The index in {folder}", f"rag index rebuild --index {folder}"
+            raise wrong_embedder(name, made_with, embedder, again)
 
-    def __enter__(self) -> Library:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -78,13 +79,16 @@ class Library:
         return self.manifest.info
 
     def fingerprint(self) -> str:
-        """Fingerprint of the published state, empty when there is none yet."""
+        return self.published()
+
+    def published(self) -> str:
+        """Fingerprint of the state in the folder, empty when there is none yet."""
         return published_fingerprint(self._db)
 
     @property
     def keyword_folder(self) -> Path:
         """Where the keyword index of the published state is."""
-        return keyword_folder(self.folder, self.fingerprint())
+        return keyword_folder(self.folder, self.published())
 
     @property
     def vector_folder(self) -> Path:
@@ -153,7 +157,16 @@ class Library:
 
 
 def published_fingerprint(db: sqlite3.Connection) -> str:
-    row = db.execute("SELECT value FROM meta WHERE name = 'fingerprint'").fetchone()
+    return _meta(db, "fingerprint")
+
+
+def published_token(db: sqlite3.Connection) -> str:
+    """Which state of a server this is; empty for none."""
+    return _meta(db, "server")
+
+
+def _meta(db: sqlite3.Connection, name: str) -> str:
+    row = db.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
     return row[0] if row else ""
 
 
@@ -170,10 +183,11 @@ def vector_folder(folder: Path) -> Path:
     return folder / "chroma"
 
 
-def wrong_embedder(folder: Path, made_with: str, wanted: str) -> IndexMismatch:
+def wrong_embedder(name: str, made_with: str, wanted: str, again: str) -> IndexMismatch:
+    """The error for an index, called ``name``, of another embedder; ``again`` is the command to embed it."""
     return IndexMismatch(
-        f"The index in {folder} was made with the embedder {made_with}, not {wanted}.",
-        f"Set the embedder to {made_with}, or embed it anew: rag index rebuild --index {folder}",
+        f"{name} was made with the embedder {made_with}, not {wanted}.",
+        f"Set the embedder to {made_with}, or embed it anew: {again}",
     )
 
 

@@ -42,14 +42,14 @@ class _Follower(Generic[Part]):
 
     def now(self) -> Part:
         while True:
-            fingerprint = self._library.fingerprint()
+            fingerprint = self._library.published()
             if self._held is not None and self._held[0] == fingerprint:
                 return self._held[1]
             self.drop()
             try:
                 part = self._open(fingerprint)
             except EnvironmentFault:
-                if self._library.fingerprint() == fingerprint:
+                if self._library.published() == fingerprint:
                     raise
                 continue  # it was replaced, and the old files deleted, just now
             self._held = (fingerprint, part)

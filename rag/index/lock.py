@@ -23,16 +23,21 @@ HOLDER = "writer.json"
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that writes: its id, None when unknown, and when it began (Unix time)."""
+    """The process that writes: its id, None when unknown, when it began (Unix time), and on which machine."""
 
     pid: int | None
     since: float | None
+    host: str = ""
 
     def __str__(self) -> str:
         if self.pid is None:
             return "another process"
         began = time.strftime("%H:%M:%S", time.localtime(self.since)) if self.since else "an unknown time"
-        return f"process {self.pid} since {began}"
+        return f"process {self.pid}{f' on {self.host}' if self.host else ''} since {began}"
+
+
+class Held(EnvironmentFault):
+    """Another writer holds the lock."""
 
 
 @contextmanager
@@ -46,7 +51,7 @@ def writing(
         on_wait: told once who holds the lock, when there is something to wait for.
 
     Raises:
-        EnvironmentFault: another process still writes after ``timeout`` seconds.
+        Held: another process still writes after ``timeout`` seconds.
     """
     lock = filelock.FileLock(folder / NAME, is_singleton=False)
     try:
@@ -69,7 +74,7 @@ def _wait(
     try:
         lock.acquire(timeout=timeout, poll_interval=0.1)
     except filelock.Timeout:
-        raise EnvironmentFault(
+        raise Held(
             f"The index in {folder} is being written by {holder(folder)}.",
             "Wait until it is done, or end it.",
         ) from None

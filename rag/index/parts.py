@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Protocol
 
 from rag.index.passages import Prepared
+from rag.index.shared import FileNames, Sharing
 from rag.ports import Embedder
 from rag.records import Failure, Paper
 
@@ -61,6 +62,7 @@ class Parts:
         build_exact: writes a matrix of (passage id, vector) pairs, sorted by id, into a new folder, given
             their number and dimensions; None where every question goes to the vector store.
         exact_ids: the passage ids in such a matrix; raises EnvironmentFault if damaged.
+        sharing: the server that holds the pile, of which the folder is a copy; None when the folder is all.
     """
 
     embedder: Embedder
@@ -70,6 +72,12 @@ class Parts:
     keyword_keys: Callable[[Path], Sequence[str]]
     build_exact: Callable[[Path, Iterable[tuple[str, bytes]], int, int], None] | None = None
     exact_ids: Callable[[Path], set[str]] | None = None
+    sharing: Sharing | None = None
+
+    @property
+    def files(self) -> FileNames:
+        """What files are called in the records."""
+        return self.sharing.files if self.sharing else FileNames()
 
 
 @dataclass(frozen=True, slots=True)

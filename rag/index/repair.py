@@ -7,6 +7,8 @@ rebuild(folder, parts)        # everything anew, also for another embedder
 from __future__ import annotations
 
 import sqlite3
+import time
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,11 +16,12 @@ from rag.errors import EnvironmentFault, IndexMissing
 from rag.index import manifest
 from rag.index.database import PAPERS
 from rag.index.derive import Derivation
+from rag.index.follow import published
 from rag.index.library import exact_folder, keyword_folder, vector_folder
 from rag.index.parts import Identity, Parts
 from rag.index.report import SyncReport
 from rag.index.vector_side import Progress
-from rag.index.writer import UNFINISHED, OnWait, Writer, writing_to
+from rag.index.writer import OnWait, Writer, writing_to
 
 _ALONE = Identity(lambda _: [], lambda first, _: first, lambda proposed, _: proposed)
 
@@ -45,11 +48,11 @@ def verify(
     Raises:
         EnvironmentFault: the records themselves are damaged, or as for ``sync``.
     """
-    _require_index(folder)
+    _require_index(folder, parts)
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
         _require_sound_records(writer.db, folder)
         problems = [*_about_vectors(writer), *_about_keywords(writer), *_about_exact(writer)]
-        problems += _about_files(writer)
+        problems += [*_about_files(writer), *(writer.upload.problems() if writer.upload else ())]
         if problems and repair:
             Derivation(writer.db, _ALONE, writer.splitter)
             writer.publish(progress, distrust=True)
@@ -73,12 +76,14 @@ def rebuild(
     Raises:
         EnvironmentFault, ProviderError: as for ``sync``.
     """
-    _require_index(folder)
+    began = time.monotonic()
+    _require_index(folder, parts)
     with (
         writing_to(folder, parts, timeout=timeout, on_wait=on_wait, rebuild=True) as writer,
         writer.transaction(),
     ):
         _require_sound_records(writer.db, folder)
+        writer.begin()
         derived = Derivation(writer.db, identity, writer.splitter)
         derived.touch_all()
         derived.settle()
@@ -86,11 +91,16 @@ def rebuild(
         _, changed, _, _ = derived.counts([])
         writer.publish(progress, distrust=True)
         papers = int(writer.db.execute("SELECT count(*) FROM papers").fetchone()[0])
-    return SyncReport(changed=changed, unchanged=papers - changed, papers=papers)
+    return SyncReport(
+        changed=changed, unchanged=papers - changed, papers=papers, seconds=time.monotonic() - began
+    )
 
 
-def _require_index(folder: Path) -> None:
-    if not (folder / PAPERS).is_file():
+def _require_index(folder: Path, parts: Parts) -> None:
+    if parts.sharing:
+        with closing(parts.sharing.server) as server:
+            published(server)
+    elif not (folder / PAPERS).is_file():
         raise IndexMissing(
             f"There is no index in {folder}.", f"Make one with: rag ingest PATH --index {folder}"
         )
@@ -154,7 +164,7 @@ def _about_exact(writer: Writer) -> list[str]:
 
 def _about_files(writer: Writer) -> list[str]:
     problems = []
-    if (writer.folder / UNFINISHED).exists():
+    if writer.is_suspect():
         problems.append("The last writer was cut off.")
     published = writer.published()
     path = writer.folder / manifest.NAME

@@ -45,10 +45,14 @@ def pack(paper: Paper) -> tuple[str, str]:
         separators=(",", ":"),
     )
     try:
-        digest = hashlib.sha256(f"{body}\0{paper.abstract}".encode())
+        return body, record_hash(body, paper.abstract)
     except UnicodeEncodeError:
         raise ValueError("broken Unicode (half of a surrogate pair)") from None
-    return body, digest.hexdigest()
+
+
+def record_hash(body: str, abstract: str) -> str:
+    """Hash of what a record says, wherever it stands."""
+    return hashlib.sha256(f"{body}\0{abstract}".encode()).hexdigest()
 
 
 def unpack(key: str, abstract: str, body: str, sources: Iterable[Source]) -> Paper:
@@ -78,6 +82,20 @@ def pack_sources(sources: Iterable[Source]) -> str:
 
 def unpack_sources(text: str) -> list[Source]:
     return [Source(file, record) for file, record in json.loads(text)]
+
+
+def paper_row(paper: Paper, body: str, sources: str) -> tuple[object, ...]:
+    """Return the row of the table ``papers``."""
+    return (
+        paper.key,
+        paper.abstract,
+        body,
+        sources,
+        paper.venue.strip().casefold() if paper.venue else None,
+        paper.year,
+        folded_authors(paper.authors),
+        paper_hash(paper),
+    )
 
 
 def paper_hash(paper: Paper) -> str:

@@ -57,13 +57,15 @@ def sync(
     began = time.monotonic()
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
         derived = Derivation(writer.db, identity, writer.splitter)
-        changes = Changes(writer.db, derived, read=read, identity=identity, reading=reading)
+        changes = Changes(
+            writer.db, derived, read=read, identity=identity, reading=reading, files=parts.files
+        )
         for path in files:
             changes.take_file(path)
         if prune:
             changes.drop_missing_files()
         derived.settle()
-        added, changed, unchanged, removed = derived.counts(files)
+        added, changed, unchanged, removed = derived.counts([parts.files.name(path) for path in files])
         writer.publish(progress)
         papers = _count_papers(writer)
     return SyncReport(

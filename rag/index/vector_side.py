@@ -49,11 +49,11 @@ class VectorSide:
 
     def replace(self) -> WritableVectors:
         """Throw the vector store away, however damaged, and open an empty one."""
-        if self._vectors is not None:
-            self._vectors.reset()
-            return self._vectors
-        shutil.rmtree(vector_folder(self._folder), ignore_errors=True)
-        return self.opened()
+        if self._vectors is None:
+            shutil.rmtree(vector_folder(self._folder), ignore_errors=True)
+        vectors = self.opened()
+        vectors.reset()
+        return vectors
 
     def sound_ids(self) -> set[str]:
         """Ids in the vector store; none if it is damaged, and then it is made anew."""

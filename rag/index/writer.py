@@ -13,6 +13,10 @@ What a reader sees meanwhile:
     5  the transaction ends: the new state is published  the new state
     6  what only the old state used is deleted           the new state
 
+Where a server holds the pile, the folder is a copy: the rows that other machines read are written between 4
+and 5, and the server publishes a moment before the folder does (``rag.index.upload``). If the process is
+killed in that moment, the next one takes over from the server what it finds there.
+
 A process killed before 5 leaves the old state, after 5 the new one, and in both cases the file
 ``unfinished``: the next writer then compares Chroma with the records, tries it with known vectors, and
 repairs it.
@@ -24,16 +28,19 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
 from rag.errors import EnvironmentFault, IndexMismatch
 from rag.index import lock, manifest
+from rag.index.adopt import adopt
 from rag.index.database import FORMAT, PAPERS, VECTORS, faults, open_papers
-from rag.index.library import EXACT, keyword_folder, wrong_embedder
+from rag.index.library import EXACT, keyword_folder, published_token, wrong_embedder
 from rag.index.manifest import Manifest
 from rag.index.parts import Parts
 from rag.index.passages import Splitter, joined
+from rag.index.shared import Sharing
+from rag.index.upload import Upload
 from rag.index.vector_side import Progress, VectorSide
 from rag.index.vectors import StoredVectors
 
@@ -57,12 +64,15 @@ def writing_to(
         IndexMismatch: it was made with another format, embedder or splitter.
     """
     _require_ours(folder)
-    with faults(folder):
+    alone = parts.sharing.server.writing(timeout, on_wait) if parts.sharing else nullcontext()
+    with alone, faults(folder):
         folder.mkdir(parents=True, exist_ok=True)
         manifest.check_format(folder)
         with lock.writing(folder, timeout, on_wait):
             writer = Writer(folder, parts)
             try:
+                if parts.sharing:
+                    writer.join(parts.sharing)
                 if not rebuild:
                     writer.require_same_settings()
                 yield writer
@@ -80,6 +90,26 @@ class Writer:
         self.stored = StoredVectors(folder, parts.embedder.id)
         self.splitter = Splitter(parts.embedder.count_tokens, parts.embedder.window)
         self.vectors = VectorSide(folder, parts, self.db, self.stored)
+        self.upload: Upload | None = None
+        if not parts.sharing and published_token(self.db):
+            self.close()
+            raise EnvironmentFault(
+                f"{folder} is a copy of what a Chroma server holds.",
+                "Name the server instead: --chroma-url URL",
+            )
+        if parts.sharing:
+            self.db.execute(
+                "CREATE TABLE IF NOT EXISTS shared (id TEXT PRIMARY KEY, key TEXT NOT NULL UNIQUE)"
+            )
+
+    def join(self, sharing: Sharing) -> None:
+        """Take over what was published on the server, of which this process is the only writer."""
+        state = sharing.server.state()
+        if state is None:
+            raise RuntimeError("a server that is held for writing has a state")
+        if published_token(self.db) != state.token:
+            adopt(self, sharing, state)
+        self.upload = Upload(self.db, sharing.server, state)
 
     def close(self) -> None:
         self.vectors.close()
@@ -104,13 +134,13 @@ class Writer:
         found = self.published()
         if found is None:
             return
+        sharing = self.parts.sharing
+        name = sharing.server.name if sharing else f"The index in {self.folder}"
+        again = "rag index rebuild" if sharing else f"rag index rebuild --index {self.folder}"
         if found.embedder != self.parts.embedder.id:
-            raise wrong_embedder(self.folder, found.embedder, self.parts.embedder.id)
+            raise wrong_embedder(name, found.embedder, self.parts.embedder.id, again)
         if dict(found.splitter) != self.splitter.settings():
-            raise IndexMismatch(
-                f"The index in {self.folder} was cut into passages by other rules.",
-                f"Cut it anew: rag index rebuild --index {self.folder}",
-            )
+            raise IndexMismatch(f"{name} was cut into passages by other rules.", f"Cut it anew: {again}")
 
     def publish(self, progress: Progress | None = None, *, distrust: bool = False) -> bool:
         """Bring vectors and keyword index into line with the passages, then publish them; steps 3 to 6.
@@ -124,23 +154,54 @@ class Writer:
         """
         old = self.published()
         new = self._describe(old)
-        suspect = distrust or (self.folder / UNFINISHED).exists()
+        suspect = distrust or self.is_suspect()
         keywords = keyword_folder(self.folder, new.fingerprint)
-        moved = self._any("fresh") or self._any("gone")
+        rows_differ = self.upload is not None and self.upload.compare()
+        moved = self._any("fresh") or self._any("gone") or rows_differ
         if old == new and keywords.is_dir() and not suspect and not moved:
             self.db.execute("COMMIT")
             return False
-        (self.folder / UNFINISHED).touch()
+        self.begin()
         self.vectors.fill(self.vectors.missing() if suspect else self._ids("temp.fresh"), progress)
         if distrust or not keywords.is_dir():  # one that is there is whole: it was renamed when done
             self._build_keywords(keywords, new.dimensions)
-        self.db.executemany(
-            "INSERT OR REPLACE INTO meta VALUES (?, ?)",
-            [("manifest", new.dumps()), ("fingerprint", new.fingerprint)],
-        )
-        self.db.execute("COMMIT")
+        token = ""
+        if self.upload is not None:
+            self.upload.push(suspect=suspect)
+            token = self.upload.publish(new)
+        self._commit(new, token)
         self._clean_up(new)
         return True
+
+    def is_suspect(self) -> bool:
+        """Whether the last writer was cut off."""
+        return (self.folder / UNFINISHED).exists() or (self.upload is not None and self.upload.unfinished)
+
+    def begin(self) -> None:
+        """Say that what is there besides the published state may be incomplete."""
+        (self.folder / UNFINISHED).touch()
+        if self.upload is not None:
+            self.upload.begin()
+
+    def take_over(self, new: Manifest | None, token: str) -> None:
+        """Publish here what a server published, the records being those already."""
+        if new is None:
+            self.db.execute("DELETE FROM meta")
+            self.db.execute("INSERT INTO meta VALUES ('server', ?)", (token,))
+            self.db.execute("COMMIT")
+            return
+        keywords = keyword_folder(self.folder, new.fingerprint)
+        if not keywords.is_dir():
+            self._build_keywords(keywords, new.dimensions)
+        self._commit(new, token)
+        manifest.write(self.folder, new)
+        self._drop_old_keywords(new)
+
+    def _commit(self, new: Manifest, token: str) -> None:
+        said = [("manifest", new.dumps()), ("fingerprint", new.fingerprint)]
+        said += [("server", token)] if token else []
+        self.db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", said)
+        self.db.execute("COMMIT")
 
     def _build_keywords(self, folder: Path, dimensions: int) -> None:
         part = folder.with_name(f"{folder.name}.part")
@@ -193,11 +254,16 @@ class Writer:
                 "SELECT text_hash FROM temp.gone WHERE text_hash NOT IN (SELECT text_hash FROM passages)"
             ).fetchall()
         )
+        if self.upload is not None:
+            self.upload.clean()
+        self._drop_old_keywords(new)
+        (self.folder / UNFINISHED).unlink()
+
+    def _drop_old_keywords(self, new: Manifest) -> None:
         for each in (self.folder / "keyword").iterdir():
             if each.name != new.fingerprint:
                 # Where files in use cannot be deleted, a later run does it.
                 shutil.rmtree(each, ignore_errors=True)
-        (self.folder / UNFINISHED).unlink()
 
     def _is_published(self, id_: str) -> bool:
         return self.db.execute("SELECT 1 FROM passages WHERE id = ?", (id_,)).fetchone() is not None
