@@ -20,6 +20,7 @@ from rag.errors import RagError
 from rag.settings import KEYS, Settings, default_files
 
 DISTRIBUTION = "citerag"
+REINSTALL = "Install the program again, in its folder: make install, or pip install ."
 OLDEST = (3, 11)
 
 
@@ -51,9 +52,7 @@ def packages(settings: Settings) -> Iterable[Check]:
     versions = {name: _version(name) for name in names}
     missing = [name for name, version in versions.items() if version is None]
     if missing:
-        yield Check(
-            "packages", "failed", f"missing: {', '.join(missing)}", "Install again: pip install citerag"
-        )
+        yield Check("packages", "failed", f"missing: {', '.join(missing)}", REINSTALL)
         return
     yield Check("packages", "ok", ", ".join(f"{name} {version}" for name, version in versions.items()))
 
@@ -126,9 +125,7 @@ def _examined(name: str, examine: Callable[[], str]) -> Check:
     except RagError as error:
         return Check(name, "failed", error.message, error.remedy)
     except ImportError as error:
-        return Check(
-            name, "failed", f"a package cannot be loaded: {error}", "Install again: pip install citerag"
-        )
+        return Check(name, "failed", f"a package cannot be loaded: {error}", REINSTALL)
 
 
 def origins(settings: Settings) -> Mapping[str, tuple[str, str]]:

@@ -1,7 +1,9 @@
 """Files to ``Paper`` records: found, recognised by content, read, cleaned, named.
 
-discover(paths)  -> the files            read(path)  -> papers and failures
-keys, identity   -> which are the same   sample()    -> the bundled corpus
+    discover(paths)  -> the files            read(path)      -> papers and failures
+    sample()         -> the bundled corpus   describe(path)  -> format and first records
+
+``keys`` and ``identity`` say how a paper is called and which records are one paper, ``catalog`` finds titles.
 """
 
 from rag.corpus.files import STDIN, discover, sample

@@ -18,9 +18,8 @@ import ftfy
 from rag.corpus import markup
 from rag.text.words import word_set
 
-LIMIT = (
-    50_000  # characters; no abstract is longer, and a whole book in one field would stall everything after it
-)
+# Characters; no abstract is longer, and a whole book in one field would stall everything after it.
+LIMIT = 50_000
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 _INVISIBLE = re.compile(

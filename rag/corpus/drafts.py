@@ -96,6 +96,7 @@ def arxiv_in(text: str) -> str | None:
 
 
 def address(url: str) -> str | None:
+    """Return ``url`` if it is an address of the web; None for anything else."""
     url = clean.storable(url).strip().strip("<>{}")
     return url if re.fullmatch(r"(?:https?|ftp)://[^\s\x00-\x20\x7f-\x9f]+", url) else None
 

@@ -85,6 +85,11 @@ def people(value: object) -> tuple[str, ...]:
     return ()
 
 
+def signed(name: str) -> str:
+    """Return "Lee, Hyunseok" as it is signed, "Hyunseok Lee"; a name without a comma as it is."""
+    return " ".join(reversed([part.strip() for part in name.split(",", 1)]))
+
+
 def _person(value: object) -> str:
     if not isinstance(value, Mapping):
         return text(value)

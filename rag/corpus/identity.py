@@ -2,8 +2,7 @@
 
 Two records are the same paper when they share one signature: a DOI, an arXiv id, the address of a record
 page, a normalised title with its first author, or a near-identical abstract. Signatures are short texts, so
-that an index of any
-size finds the paper of a new record by looking up a handful of them.
+that an index of any size finds the paper of a new record by looking up a handful of them.
 
 >>> preprint, published = ...                          # arXiv v1, and the proceedings' record
 >>> merge(preprint, published).abstract == published.abstract

@@ -41,13 +41,10 @@ def read(stream: Stream) -> Iterator[Draft | Broken]:
     titled = _has_titles(stream)
     for line, lines in _blocks(stream.lines()):
         found = heading(lines[0])
-        if found and (
-            len(lines) == 1 or len(lines[0].split()) <= 8
-        ):  # else the first line of a wrapped abstract
-            venue, year = found
-        else:
-            found = None
-        body = lines[1:] if found else lines
+        wrapped = len(lines) > 1 and len(lines[0].split()) > 8  # it begins an abstract, and is no heading
+        body = lines
+        if found and not wrapped:
+            (venue, year), body = found, lines[1:]
         if not body:
             continue
         if _words(body) < _SHORT and titled and not title:

@@ -15,11 +15,14 @@ from bibtexparser.model import DuplicateBlockKeyBlock, DuplicateFieldKeyBlock, E
 
 from rag.corpus.drafts import Broken, Draft
 from rag.corpus.streams import Head, Stream
+from rag.text.words import word_set
 
 NAME = "BibTeX"
 _START = re.compile(r"^[ \t]*@[A-Za-z]+\s*[{(]\s*[^\s=,]+\s*,", re.MULTILINE)
 _KEY = re.compile(r"(^[ \t]*@[A-Za-z]+\s*[{(]\s*)([^\s,=]*[{}\\\"'][^\s,=]*)(\s*,)", re.MULTILINE)
 _JOINED = re.compile(r"\s*(?:\"([^\"]*)\"|\{([^{}]*)\}|([A-Za-z]\w*|\d+))\s*(?:#|$)")
+_VENUES = ("booktitle", "journal", "journaltitle", "venue")
+_USED = word_set("title subtitle author abstract year date doi url eprint") | frozenset(_VENUES)
 _INHERITED = {"booktitle": "title", "year": "year", "date": "date", "venue": "venue", "journal": "journal"}
 
 
@@ -84,21 +87,7 @@ def _inherited(own: dict[str, str], parents: dict[str, dict[str, str]]) -> dict[
 def _draft(record: int, entry: Entry, fields: dict[str, str], line: int) -> Draft:
     eprint = fields.get("eprint", "")
     is_arxiv = fields.get("archiveprefix", fields.get("eprinttype", "arxiv")).strip().lower() == "arxiv"
-    venue = next(
-        (fields[name] for name in ("booktitle", "journal", "journaltitle", "venue") if fields.get(name)), ""
-    )
-    used = {
-        "title",
-        "author",
-        "abstract",
-        "booktitle",
-        "journal",
-        "journaltitle",
-        "venue",
-        "year",
-        "date",
-        "doi",
-    }
+    venue = next((fields[name] for name in _VENUES if fields.get(name)), "")
     return Draft(
         record,
         abstract=fields.get("abstract", ""),
@@ -110,7 +99,7 @@ def _draft(record: int, entry: Entry, fields: dict[str, str], line: int) -> Draf
         doi=fields.get("doi", ""),
         arxiv_id=eprint if is_arxiv else "",
         extra={"bibtex_key": entry.key, "bibtex_type": entry.entry_type}
-        | {name: value for name, value in fields.items() if name not in used | {"url", "eprint", "subtitle"}},
+        | {name: value for name, value in fields.items() if name not in _USED},
         line=line,
     )
 

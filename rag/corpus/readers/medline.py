@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from rag.corpus.drafts import Broken, Draft
+from rag.corpus.fields import signed
 from rag.corpus.streams import Head, Stream
 
 NAME = "MEDLINE"
@@ -50,7 +51,7 @@ def _draft(record: int, fields: dict[str, list[str]], line: int) -> Draft:
         record,
         abstract=first("AB"),
         title=first("TI"),
-        authors=tuple(" ".join(reversed([part.strip() for part in name.split(",", 1)])) for name in names),
+        authors=tuple(map(signed, names)),
         venue=first("JT", "TA"),
         year=first("DP"),
         url=f"https://pubmed.ncbi.nlm.nih.gov/{pmid}/" if pmid.isdigit() else "",

@@ -1,4 +1,4 @@
-"""Parquet tables, batch by batch, where pyarrow is installed (``pip install 'citerag[parquet]'``)."""
+"""Parquet tables, batch by batch, where pyarrow is installed (the extra "parquet")."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def detects(head: Head) -> bool:
 
 def read(stream: Stream) -> Iterator[Draft | Broken]:
     if find_spec("pyarrow") is None:
-        yield Broken(0, "is a Parquet file, which needs pyarrow: pip install 'citerag[parquet]'")
+        yield Broken(0, "is a Parquet file, which needs pyarrow: pip install pyarrow")
         return
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     try:

@@ -1,4 +1,4 @@
-"""PDF: title and abstract guessed from the first two pages with pypdf (``pip install 'citerag[pdf]'``).
+"""PDF: title and abstract guessed from the first two pages with pypdf (the extra "pdf").
 
 The title is what is printed largest on the first page; the abstract stands between the word "Abstract" and
 the introduction. Every record says so in ``extra["guess"]``.
@@ -31,7 +31,7 @@ def detects(head: Head) -> bool:
 
 def read(stream: Stream) -> Iterator[Draft | Broken]:
     if find_spec("pypdf") is None:
-        yield Broken(0, "is a PDF, which needs pypdf: pip install 'citerag[pdf]'")
+        yield Broken(0, "is a PDF, which needs pypdf: pip install pypdf")
         return
     try:
         text, title = _first_pages(import_module("pypdf"), stream.data())

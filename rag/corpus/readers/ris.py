@@ -82,7 +82,7 @@ def _draft(record: int, entry: dict[str, object], line: int) -> Draft:
         record,
         abstract=first("abstract", "notes_abstract") or first("notes"),
         title=first(*_TITLES),
-        authors=tuple(" ".join(reversed([part.strip() for part in name.split(",", 1)])) for name in names),
+        authors=tuple(map(fields.signed, names)),
         venue=first(*_VENUES),
         year=first("year", "publication_year", "date"),
         url=first("urls", "url", "file_attachments1"),
