@@ -155,3 +155,29 @@ def test_every_setting_is_in_the_documentation() -> None:
 
 def test_the_default_weight_is_the_measured_one() -> None:
     assert Settings().weight == WEIGHT
+
+
+def test_a_folder_or_a_server_whichever_is_named_closer(tmp_path: Path) -> None:
+    both = toml(tmp_path / "rag.toml", 'chroma_url = "http://a:1"')
+    environ = {"RAG_INDEX": "/folder"}
+    settings = load(environ=environ, files=[both])
+    assert (settings.index, settings.chroma_url) == (Path("/folder"), None)
+    settings = load({"chroma_url": "http://b:2"}, environ=environ, files=[both])
+    assert (settings.index, settings.chroma_url) == (None, "http://b:2")
+    assert "index" not in settings.origins
+    with pytest.raises(
+        UsageError, match=r"\(environment variable RAG_INDEX\) excludes a server \(environment"
+    ):
+        load(environ={**environ, "RAG_CHROMA_URL": "http://c:3"}, files=())
+
+
+def test_a_key_alone_means_chroma_cloud() -> None:
+    settings = load(environ={"RAG_CHROMA_API_KEY": "ck-0123456789"}, files=())
+    assert settings.chroma_url == "https://api.trychroma.com"
+    assert (
+        settings.origin("chroma_url") == "implied by chroma_api_key (environment variable RAG_CHROMA_API_KEY)"
+    )
+    assert "ck-0123456789" not in repr(settings) + settings.shown("chroma_api_key")
+    own = {"RAG_CHROMA_API_KEY": "ck-0123456789", "RAG_CHROMA_URL": "http://own:8000"}
+    assert load(environ=own, files=()).chroma_url == "http://own:8000"
+    assert load({"index": "/folder"}, environ={"RAG_CHROMA_API_KEY": "k"}, files=()).chroma_url is None
