@@ -67,6 +67,7 @@ __all__ = [
     "similarity",
     "verify",
     "writer",
+    "writer_with",
 ]
 # Used with OpenAI itself when only a key is set: cheap, and able to do structured output.
 DEFAULT_MODEL = "gpt-4o-mini"
@@ -256,12 +257,16 @@ def dials(settings: Settings, load_s: float = 0.0) -> Options:
 
 
 def writer(settings: Settings, note: Note) -> Writer:
-    """Make the writer of model mode: the model, its prompts, and what its tokens cost."""
+    """Make the writer of model mode, with the model the settings name."""
+    return writer_with(chat_model(settings, note), settings)
+
+
+def writer_with(model: ChatModel, settings: Settings) -> Writer:
+    """Make the writer of model mode: ``model``, its prompts, and what its tokens cost."""
     from rag.adapters import partial_json, prices
     from rag.chain.setup import Writer
     from rag.prompts import Prompts
 
-    model = chat_model(settings, note)
     price = prices.price(model.name, settings.prices)
     return Writer(model, Prompts(settings.prompts), partial_json.read, price)
 

@@ -163,20 +163,11 @@ def build_index(spec: Spec, note: wiring.Note) -> None:
 
 def fresh_writer(spec: Spec) -> Writer:
     """Make the writer for one question, without a cache; in replay nothing is ever tried twice."""
-    from rag.adapters import partial_json, prices
-    from rag.chain.setup import Writer
-
-    model = chat_model(spec.settings, retries=0 if spec.tape == "replay" else 4)
-    return Writer(
-        model,
-        Prompts(spec.settings.prompts),
-        partial_json.read,
-        prices.price(model.name, spec.settings.prices),
-    )
+    return wiring.writer_with(chat_model(spec.settings, replayed=spec.tape == "replay"), spec.settings)
 
 
-def chat_model(settings: Settings, retries: int) -> ChatModel:
-    """Make the model itself; "fake" is the one that needs no server."""
+def chat_model(settings: Settings, *, replayed: bool) -> ChatModel:
+    """Make the model itself, which asks nothing twice when it is replayed; "fake" needs no server."""
     if settings.model == "fake":
         from rag.adapters.fake_model import FakeChat
 
@@ -192,7 +183,7 @@ def chat_model(settings: Settings, retries: int) -> ChatModel:
         base_url=settings.base_url,
         api_key=settings.api_key or "none",
         timeout=settings.timeout,
-        max_retries=retries,
+        max_retries=0 if replayed else settings.retries,
         context_window=settings.context_window,
     )
 

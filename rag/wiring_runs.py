@@ -291,9 +291,8 @@ def judged(name: str, labels: Path, live: bool) -> judge.Licence:
         about = {"case": label.case, "stage": "judge", "model": settings.model}
         tape = wiring_evals.recorder()(path, about) if live else wiring_evals.player()(path)
         with tape:
-            grades.append(
-                judge.ask(wiring_evals.chat_model(settings, 4 if live else 0), label, judge.rubric())
-            )
+            model = wiring_evals.chat_model(settings, replayed=not live)
+            grades.append(judge.ask(model, label, judge.rubric()))
     agreed = judge.agreement([label.grade for label in found], grades)
     if agreed is None:
         raise UsageError(f"{labels} holds no label that was graded.", "eval/README.md describes labels.")
