@@ -49,7 +49,7 @@ def desk(settings: Settings, filters: Filters, *, save: bool, name: str | None =
     from rag.chat.opening import Opening
 
     folder = places.reading(settings).folder
-    dials = Dials(settings.mode, settings.model, filters, index=str(folder))
+    dials = Dials(settings.mode, settings.model, filters, index=settings.chroma_url or str(folder))
     opening = Opening(lambda note: wiring.open_pile(settings, note, bar=False))
     with store(settings, save=save) as sessions:
         talk = Conversation(

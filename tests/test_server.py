@@ -24,6 +24,7 @@ from rag.adapters.embed_fake import FakeEmbedder
 from rag.errors import EnvironmentFault, IndexMismatch, IndexMissing
 from rag.index.follow import Following
 from rag.index.library import Library
+from rag.index.writer import Writer
 from rag.settings import load
 
 ROOT = Path(__file__).parents[1]
@@ -219,6 +220,27 @@ def test_an_ingest_cut_off_at_any_request_costs_nothing(running_server: Running,
         assert found == expected, last
         assert sum(between) == 1, last
     assert requests >= 7
+
+
+def test_killed_after_publishing_there_and_before_here(
+    server: ChromaServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path / "pile", [paper(1), paper(2)])
+    ingest(tmp_path / "ana", file, parts=shared(server))
+    write(file, [paper(2), paper(3)])
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Writer, "_commit", killed)
+    with pytest.raises(KeyboardInterrupt):
+        ingest(tmp_path / "ana", file, parts=shared(server))
+    monkeypatch.undo()
+    with following(tmp_path / "bo", server) as reader:
+        assert sorted(reader.keys()) == ["paper2", "paper3"]
+    assert counts(ingest(tmp_path / "ana", file, parts=shared(server))) == (0, 0, 2, 0)
+    found = seen(tmp_path / "bo", server)
+    assert (len(found["rows"]), len(found["ids"]), found["unfinished"]) == (2, 2, False)
 
 
 @pytest.mark.parametrize("suffix", ["", ".papers", ".lock"])
