@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -224,9 +224,19 @@ def _existing(settings: Settings) -> Path:
 
 def parts(settings: Settings, server: ChromaServer | None = None) -> Parts:
     """Make what an index is built with; ``server`` is the one that the settings mean, if it is connected."""
-    from rag.adapters import exact, keyword, keyword_build
-    from rag.adapters.chroma_store import ChromaStore
+    from rag.adapters import exact, keyword
     from rag.index.parts import Parts
+
+    # An ingest that finds nothing new opens none of these three.
+    def open_vectors(folder: Path) -> ChromaStore:
+        from rag.adapters.chroma_store import ChromaStore
+
+        return ChromaStore.in_folder(folder)
+
+    def build_keywords(folder: Path, texts: Iterable[tuple[str, str]]) -> None:
+        from rag.adapters import keyword_build
+
+        keyword_build.build(folder, texts)
 
     def open_ingest(vectors: ChromaStore, made_for: Embedder) -> Ingest:
         from rag.adapters.ingest import LlamaIngest
@@ -235,9 +245,9 @@ def parts(settings: Settings, server: ChromaServer | None = None) -> Parts:
 
     made = Parts(
         embedder=embedder(settings),
-        open_vectors=ChromaStore.in_folder,
+        open_vectors=open_vectors,
         open_ingest=open_ingest,  # type: ignore[arg-type]
-        build_keywords=keyword_build.build,
+        build_keywords=build_keywords,
         keyword_keys=lambda folder: keyword.Bm25Index(folder).keys(),
         build_exact=exact.build,
         exact_ids=lambda folder: exact.ExactVectors(folder).ids(),
