@@ -1,5 +1,5 @@
 # make install   .venv with the program              make test    everything CI checks
-# make demo      one question of the bundled papers  make bench   retrieval on public collections
+# make demo      one question of the bundled papers  make bench   speed beside other programs
 # make docs      docs/cli.md from the help texts     make constraints   pin dependencies anew
 # make clean     remove .venv and caches
 
@@ -11,7 +11,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --quiet -c constraints.txt
 PINS := pyproject.toml constraints.txt
 
-.PHONY: install dev demo test format lint types unit bench docs constraints clean
+.PHONY: install dev demo test format lint types unit bench bench-full docs constraints clean
 .DEFAULT_GOAL := install
 
 install: $(VENV)/.installed
@@ -50,6 +50,9 @@ unit: dev
 	$(BIN)/pytest --cov --cov-report=term:skip-covered
 
 bench: dev
+	$(BIN)/python eval/benchmarks/run.py
+bench-full: dev
+	$(BIN)/python eval/benchmarks/run.py --full
 	$(BIN)/python eval/benchmarks/retrieval.py
 
 docs: dev

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from rag.ports import Prepares
 from rag.records import Paper
 from rag.text import direction, numbers
 from rag.text.names import Lexicon, Name
@@ -251,8 +252,10 @@ def _support(
     claim: Claimed, readings: Sequence[Reading], near: Sequence[Sentence], similarity: Similarity | None
 ) -> float:
     words = lexical(claim, near, readings)
-    if similarity is None or not near:
+    if similarity is None or not near or words >= 1.0:  # no cosine can add to that, and each costs 8 ms
         return words
+    if isinstance(similarity, Prepares):
+        similarity.prepare([claim.text, *(s.span.text for s in near)])
     cosine = max(similarity(claim.text, s.span.text) for s in near)
     return max(words, 0.5 * words + 0.5 * max(0.0, min(1.0, cosine)))
 
