@@ -47,7 +47,7 @@ lint: dev
 types: dev
 	$(BIN)/mypy
 unit: dev
-	$(BIN)/pytest --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n auto --dist loadfile --cov --cov-report=term:skip-covered
 
 bench: dev
 	$(BIN)/python eval/benchmarks/run.py

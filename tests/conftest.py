@@ -22,6 +22,9 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
     for name in list(os.environ):
         if name.startswith(("RAG_", "OPENAI_", "OPENREVIEW_", "S2_", "SEMANTIC_SCHOLAR_")):
             monkeypatch.delenv(name)
+    # pytest-xdist's workers have a size of their own here, which would hide that of a test's terminal.
+    for name in ("COLUMNS", "LINES"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     for name in ("CONFIG", "DATA", "CACHE", "STATE"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(home / name.lower()))
