@@ -70,7 +70,7 @@ class Prompts:
             path = folder / f"{name}.md" if folder else None
             if path and path.is_file():
                 return parse(path, _read(path))
-        raise EnvironmentFault(f"The prompt {name}.md is missing.", "Install the package again.")
+        raise EnvironmentFault(f"The prompt {name}.md is missing.", "Install the program again.")
 
     def names(self) -> list[str]:
         """All prompts that can be overridden."""
@@ -105,12 +105,12 @@ def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")  # text mode: the digest is the same after a CRLF checkout
     except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"The prompt {path} cannot be read: {error}.") from error
+        raise UsageError(f"The prompt {path} cannot be read: {error}.", "It has to be UTF-8 text.") from error
 
 
 def _check_folder(folder: Path, known: set[str]) -> None:
     if not folder.is_dir():
-        raise UsageError(f"The folder of prompts {folder} does not exist.")
+        raise UsageError(f"The folder of prompts {folder} does not exist.", "Check the spelling.")
     for path in sorted(folder.glob("*.md")):
         if path.stem not in known and path.stem != "README":
             near = difflib.get_close_matches(path.stem, known, n=1, cutoff=0.0)

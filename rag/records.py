@@ -146,7 +146,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence of an answer after checking. ``note`` says what the program changed or found, if anything."""
+    """A sentence of an answer after checking. ``note`` says what the program changed or found, if it did."""
 
     text: str
     verdict: Verdict

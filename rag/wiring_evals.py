@@ -14,7 +14,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rag import __version__, places, wiring, wiring_index
+from rag import __version__, places, wiring
 from rag import settings as layers
 from rag.errors import UsageError
 from rag.evals import manifest
@@ -158,7 +158,7 @@ def build_index(spec: Spec, note: wiring.Note) -> None:
     """Index the suite's papers unless that was done before; an index that the user named is left alone."""
     folder = spec.settings.index
     if folder == index_folder(spec.suite, spec.settings) and not (folder / "papers.sqlite").exists():
-        wiring_index.ingest(spec.settings, paper_files(spec.suite), note)
+        wiring.ingest(spec.settings, paper_files(spec.suite), note)
 
 
 def fresh_writer(spec: Spec) -> Writer:

@@ -101,7 +101,7 @@ def ask(
         output.plan(wiring.plan(text, filters, settings, options.note(ctx)), style)
         return
     shown = output.Answering(settings.mode, style, quotes)
-    shown.waiting(settings.model)
+    shown.waiting(settings.model, options.note(ctx))
     try:
         result = wiring.ask(text, filters, settings, options.note(ctx), shown.sentence)
     except KeyboardInterrupt as stop:

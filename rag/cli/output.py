@@ -37,7 +37,7 @@ class Answering:
         self._flow = wiring_show.terminal_flow() if live else None
         self._began = False
 
-    def waiting(self, model: str | None) -> None:
+    def waiting(self, model: str | None, note: Callable[[str], None]) -> None:
         """Say to whoever looks on that a model may take its time."""
         if self._flow is not None and sys.stderr.isatty():
             note(f"Asking {model or 'the model'} ...")

@@ -90,7 +90,7 @@ def delete(
         rows = [store.find(name) for name in names]
         listed = ", ".join(row.name for row in rows)
         if not yes and not typer.confirm(f"Delete {listed}?", err=True):
-            raise UsageError("Nothing was deleted.", "")
+            raise UsageError("Nothing was deleted.", "To delete without being asked: --yes")
         for row in rows:
             store.delete(row.id)
     output.text(f"Deleted {listed}.")
