@@ -245,8 +245,8 @@ def _outlook(raw: dict[str, Any], growth: dict[int, Any]) -> str:
         [
             "## What breaks first, and when to move to a Chroma server",
             _server(raw),
-            f"At {size:,} papers all of it works in a folder: {row['ingest']['disk_mib'] / 1024:.1f} GiB"
-            f" of disk, {query['mib']:.0f} MiB in a process that goes on asking. What grows in memory"
+            f"At {size:,} papers all of it works in a folder: {row['ingest']['disk_mib'] / 1024:.1f} GiB of"
+            f" disk, {query['mib']:.0f} MiB in a process that goes on asking. What grows in memory"
             " is Chroma's index, which is loaded whole at the first unfiltered question to a large pile; what"
             " grows in time is the ingest, whose Chroma part adds about a thousand passages a second on one core"
             " whatever the embedder. So memory breaks first: with 8 GiB to spare at about"

@@ -217,7 +217,7 @@ def growth(run: Run, sizes: list[int]) -> None:
             run.inside("again", file, index, "--embedder", "hashed")
             for _ in range(run.runs if size == 100_000 else 1)
         ]
-        run.raw["growth"][size] = row
+        run.raw["growth"][str(size)] = row
         run.compare(
             f"one question to {size:,} papers, hashed words",
             {
@@ -275,6 +275,7 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, default=ROOT / "docs")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sizes", type=int, nargs="*", help="of the growth")
+    parser.add_argument("--phases", nargs="*", help="only these, added to what DIR holds (default: all)")
     parser.add_argument("--again", type=Path, help="write the page anew from this raw.json")
     given = parser.parse_args()
     if given.again:
@@ -287,23 +288,25 @@ def main() -> None:
         names = ["llm", "llamaindex", "pqa", *(["txtai", "haiku"] if given.full else [])]
         began, about = time.time(), machine()
         run = Run(work, given.runs, envs.installed(work / "peers", names), url)
+        if given.phases and (work / "raw.json").exists():
+            run.raw |= json.loads((work / "raw.json").read_text())
         run.raw |= {"machine": about, "runs": given.runs, "when": time.strftime("%Y-%m-%d")}
         run.raw["peers"] = {
             name: peer.version or f"not run: {peer.fault}" for name, peer in run.peers.items()
         }
-        start_up(run)
-        papers_3000(run)
-        save(run)
-        ask(run)
-        save(run)
-        ingest(run)
-        save(run)
-        growth(run, sizes)
-        rest(run, sizes)
-        run.raw["minutes"] = (time.time() - began) / 60
-        save(run)
+        phases: dict[str, Callable[[], None]] = {
+            "start": lambda: start_up(run),
+            "papers": lambda: papers_3000(run),
+            "ask": lambda: ask(run),
+            "ingest": lambda: ingest(run),
+            "growth": lambda: growth(run, sizes),
+            "rest": lambda: rest(run, sizes),
+        }
+        for name in given.phases or phases:
+            phases[name]()
+            save(run)
         publish(json.loads((work / "raw.json").read_text()), given.docs)
-        told(f"done in {run.raw['minutes']:.1f} minutes; see {given.docs / 'benchmarks.md'}")
+        told(f"done in {(time.time() - began) / 60:.1f} minutes; see {given.docs / 'benchmarks.md'}")
 
 
 if __name__ == "__main__":
