@@ -27,7 +27,8 @@ def paper(key: str, abstract: str, title: str | None = None) -> Paper:
 
 SKIM = (
     "Waiting for the first token annoys users. We propose SkimRead, in which a small model guesses which "
-    "prompt tokens matter. It needs no training. On long prompts SkimRead improves the time to first token by 7.66×."
+    "prompt tokens matter. It needs no training. On long prompts SkimRead improves the time to first token "
+    "by 7.66×."
 )
 TINY = (
     "Storing weights takes memory. TinyBits quantizes weights in groups. It has two components. The first "

@@ -36,6 +36,7 @@ class Limits:
         several: added when papers are compared or listed and the best one is picked out by a name.
         missing: taken off for each name or figure of the question that the paper lacks, at most twice.
         unfilled: taken off when the kind of thing asked for is in no sentence that is about the question.
+        filled: added when it is in one and a name of the question picks out the paper.
         rival: taken off when the answering sentence has a sibling of the name asked for.
         contradicted: taken off when the paper denies what the question takes for granted.
         presumes: taken off for any question that takes something for granted.
@@ -43,7 +44,7 @@ class Limits:
     """
 
     threshold: float = 0.5
-    bias: float = -1.15
+    bias: float = -1.2
     words: float = 1.8
     sentence: float = 0.4
     cosine: float = 0.3
@@ -51,6 +52,7 @@ class Limits:
     several: float = 1.9
     missing: float = 3.5
     unfilled: float = 3.5
+    filled: float = 0.3
     rival: float = 3.0
     contradicted: float = 3.0
     presumes: float = 1.8
@@ -121,6 +123,7 @@ def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float
         ("several", float(asked.several) * best.anchored),
         ("missing", -float(min(len(_missing_everywhere(asked, papers)), 2))),
         ("unfilled", -float(bool(asked.slot.kind) and best.fills < 0.5)),
+        ("filled", best.anchored * float(bool(asked.slot.kind) and best.fills >= 0.5)),
         ("rival", -best.rival),
         ("contradicted", -float(best.contradicted is not None)),
         ("presumes", -float(asked.presumes)),

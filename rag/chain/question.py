@@ -86,6 +86,7 @@ _FRAME = word_set(
     "run runs ran bring brings take takes took give gives given put puts happen happens tried try",
     "tries reach",
     "reaches reached obtain obtained achieve achieves achieved make makes made let lets become becomes still",
+    "percent percentage points times factor fold amount figure value",
     "come comes get gets got go goes like example e.g end thing things one ones way ways want need",
 )
 _AMOUNT = re.compile(
