@@ -241,20 +241,21 @@ def _outlook(raw: dict[str, Any], growth: dict[int, Any]) -> str:
     days = ARXIV * (1 / rate + rest) / 86400
     money = ARXIV * TOKENS / 1e6 * HOSTED_USD
     disk = row["ingest"]["disk_mib"] / 1024
+    most = 8 * 1024 / (query["mib"] / size) / 1e6
     chroma = query["mib"] / size * ARXIV / 1024
     return "\n\n".join(
         [
             "## What breaks first, and when to move to a Chroma server",
             _server(raw),
-            f"At {size:,} papers all of it works in a folder: {disk:.1f} GiB of disk, {query['mib']:.0f}"
-            " MiB in a process that goes on asking. What grows in memory is Chroma's index, which is loaded"
-            " whole at the first unfiltered question to a large pile; what grows in time is the ingest, whose"
-            " Chroma part adds about a thousand passages a second on one core whatever the embedder. So memory"
-            f" breaks first: with 8 GiB to spare at about {8 * 1024 / (query['mib'] / size) / 1e6:.1f} million"
-            " papers. Move to a server when several machines or several writers need the same pile, when the"
-            " process that asks is short of memory (the index then lives in the server's), or beyond about a"
-            " million papers. Speed is no reason below that: a question over HTTP takes longer than one in the"
-            " process.",
+            f"At {size:,} papers all of it works in a folder: {disk:.1f} GiB of disk, "
+            f"{query['mib']:.0f} MiB in a process that goes on asking. What grows in memory is "
+            "Chroma's index, which is loaded whole at the first unfiltered question to a large pile; "
+            "what grows in time is the ingest, whose Chroma part adds about a thousand passages a "
+            "second on one core whatever the embedder. So memory breaks first: with 8 GiB to spare at "
+            f"about {most:.1f} million papers. Move to a server when several machines or several "
+            "writers need the same pile, when the process that asks is short of memory (the index "
+            "then lives in the server's), or beyond about a million papers. Speed is no reason below "
+            "that: a question over HTTP takes longer than one in the process.",
             "## On paper: 3 million arXiv abstracts",
             table_of(
                 (
