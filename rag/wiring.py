@@ -175,6 +175,7 @@ def consistency(settings: Settings, folder: Path) -> str:
         papers, wanted = library.count_papers(), library.count_passages()
         vectors = passages(library)(library.vector_folder).count()
         keywords = len(Bm25Index(library.keyword_folder).keys())
+        nearest = _nearest(library)
     where, named = settings.chroma_url or folder, "" if settings.chroma_url else f" --index {folder}"
     if (wanted, papers) != (vectors, keywords):
         raise EnvironmentFault(
@@ -182,7 +183,18 @@ def consistency(settings: Settings, folder: Path) -> str:
             " keyword index.",
             f"Repair it with: rag index verify{named}",
         )
-    return f"{papers:,} papers, {wanted:,} passages in {where}"
+    return f"{papers:,} papers, {wanted:,} passages in {where}; nearest passages by {nearest}"
+
+
+def _nearest(library: Library) -> str:
+    """What finds the nearest passages, as ``LiveVectors`` decides it."""
+    from rag.index.library import exact_folder
+
+    if not exact_folder(library.folder, library.published()).is_dir():
+        return "Chroma's index"
+    if library.count_passages() <= EXACT_OFTEN:
+        return "comparing with each"
+    return "Chroma's index, for one question or a filter by comparing with each"
 
 
 def warmed(settings: Settings) -> Embedder:
