@@ -134,7 +134,9 @@ def _targets(raw: dict[str, Any], growth: dict[int, Any]) -> list[list[str]]:
 def _against_bare(raw: dict[str, Any]) -> float | None:
     if "minilm_3000" not in raw or "bare" not in raw:
         return None
-    return (3000 / raw["minilm_3000"]["seconds"]) / (raw["bare"]["texts"] / raw["bare"]["seconds"])
+    return (raw["minilm_3000"]["added"] / raw["minilm_3000"]["seconds"]) / (
+        raw["bare"]["texts"] / raw["bare"]["seconds"]
+    )
 
 
 def _again(row: dict[str, Any]) -> float:
