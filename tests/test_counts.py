@@ -1,8 +1,8 @@
 """What a command loads, asks of SQLite, opens and embeds, as counts: they do not waver with the machine.
 
 A limit is what was counted when it was set, and a fifth more. One that is exceeded means that a command pays
-for something it did not pay for before: find out for what (``python -X importtime -m rag ...``) before raising
-it.
+for something it did not pay for before: find out for what (``python -X importtime -m rag ...``) before
+raising it.
 """
 
 from __future__ import annotations
