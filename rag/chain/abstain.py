@@ -23,6 +23,7 @@ from rag.text.names import Lexicon, Name
 from rag.text.tokens import Token
 
 _NEAREST = 3
+_ENOUGH_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,26 +38,24 @@ class Limits:
         missing: taken off for each name or figure of the question that the paper lacks, at most twice.
         unfilled: taken off when the kind of thing asked for is in no sentence that is about the question.
         filled: added when it is in one and a name of the question picks out the paper.
-        rival: taken off when the answering sentence has a sibling of the name asked for.
         contradicted: taken off when the paper denies what the question takes for granted.
         presumes: taken off for any question that takes something for granted.
         elsewhere: weight of how many more of the question's words another paper has.
     """
 
     threshold: float = 0.5
-    bias: float = -1.2
-    words: float = 1.8
-    sentence: float = 0.4
-    cosine: float = 0.3
-    dense: float = 2.7
-    several: float = 1.9
-    missing: float = 3.5
-    unfilled: float = 3.5
-    filled: float = 0.3
-    rival: float = 3.0
-    contradicted: float = 3.0
-    presumes: float = 1.8
-    elsewhere: float = 1.7
+    bias: float = -1.35
+    words: float = 1.5
+    sentence: float = 1.2
+    cosine: float = 1.0
+    dense: float = 2.6
+    several: float = 1.6
+    missing: float = 4.4
+    unfilled: float = 5.0
+    filled: float = 0.2
+    contradicted: float = 2.1
+    presumes: float = 2.3
+    elsewhere: float = 1.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,10 +123,9 @@ def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float
         ("missing", -float(min(len(_missing_everywhere(asked, papers)), 2))),
         ("unfilled", -float(bool(asked.slot.kind) and best.fills < 0.5)),
         ("filled", best.anchored * float(bool(asked.slot.kind) and best.fills >= 0.5)),
-        ("rival", -best.rival),
         ("contradicted", -float(best.contradicted is not None)),
         ("presumes", -float(asked.presumes)),
-        ("elsewhere", best.words - most),
+        ("elsewhere", (best.words - most) * min(1.0, len(asked.words) / _ENOUGH_WORDS)),
     )
 
 

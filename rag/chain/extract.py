@@ -144,7 +144,8 @@ def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], tast
         if not _repeats(scored, [*taken, *picked], taste.repeats):
             picked.append(scored)
     if picked and most > 1:
-        more = [s for s in _completing(asked, paper, picked[0]) if s not in picked]
+        whose = next((s for s in picked if _announces(asked, s)), picked[0])
+        more = [s for s in _completing(asked, paper, whose) if s not in picked]
         picked = [*picked[: most - len(more)], *more]
     return sorted(picked, key=lambda s: s.sentence.span.start)
 
@@ -172,9 +173,7 @@ def _leans(scored: Scored) -> bool:
 
 
 def _announces(asked: Asked, scored: Scored) -> bool:
-    wanted = {token.stem for token in asked.words}
-    counts = [q for q in scored.sentence.quantities if q.spelled and not q.unit and q.value >= 2]
-    return any(wanted & set(q.nouns) for q in counts)
+    return asked.slot.kind == "listed" and scored.fills == 1.0
 
 
 def _sentence(ref: int, paper: Signals, scored: Scored) -> Sentence:

@@ -13,14 +13,15 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from rag.chain.question import Asked, Slot
+from rag.chain.question import Asked
 from rag.chain.slots import fills
 from rag.chain.support import COMMON, Reading, Sentence, Similarity
 from rag.ports import Prepares
 from rag.records import Hit
-from rag.text import direction
+from rag.text import direction, numbers
 from rag.text.names import Name, key
 from rag.text.names import find as find_names
+from rag.text.stem import stem
 from rag.text.synonyms import concept_of_stem
 from rag.text.tokens import Token
 
@@ -39,6 +40,14 @@ _ABOUT = 0.4
 _RARE = 0.6
 _LEAST_NEAR = 0.25
 _LONGEST_NAME = 40
+_INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|describe|call|name)(?:s|d|ed)?\b")
+# Things with a name that a paper need not call so: "Mixtral" is a model without the word.
+_OF_MANY_KINDS = frozenset(
+    map(
+        stem,
+        ("model", "llm", "network", "baseline", "dataset", "benchmark", "corpus", "architecture", "judge"),
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +82,6 @@ class Signals:
         fills: 1.0 a sentence has the kind of thing asked for, 0.0 none has, 0.5 nothing in particular is
             asked.
         contradicted: what the question takes for granted and the paper denies, in words, or None.
-        rival: 1.0 when it has a sibling of a name asked for instead ("MATH-P-Hard" for "MATH-P-Simple").
         missing: the names and figures of the question that the paper lacks.
         scored: the sentences in the abstract's order.
     """
@@ -89,7 +97,6 @@ class Signals:
     anchored: float
     fills: float
     contradicted: str | None
-    rival: float
     missing: tuple[str, ...]
     scored: tuple[Scored, ...]
 
@@ -212,9 +219,8 @@ class _Look:
             sentence=max((s.words for s in scored), default=0.0) if asked.words else 1.0,
             named=1.0 - len(missing) / count if count else 1.0,
             anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
-            fills=_filled(asked.slot, scored),
+            fills=_filled(asked, reading, scored),
             contradicted=_contradiction(asked, scored, self.weights),
-            rival=_rival(asked, reading, scored),
             missing=missing,
             scored=scored,
         )
@@ -253,11 +259,8 @@ def _missing_names(asked: Asked, reading: Reading) -> list[str]:
 
 
 def _missing_figures(asked: Asked, reading: Reading) -> list[str]:
-    return [
-        asked.text[figure.start : figure.end]
-        for figure in asked.figures
-        if not any(abs(q.value) == abs(figure.value) for q in reading.quantities)
-    ]
+    texts = (reading.title, *reading.sentences)
+    return [asked.text[f.start : f.end] for f in asked.figures if not any(_has_figure(s, f) for s in texts)]
 
 
 def _named(asked: Asked, sentence: Sentence) -> float:
@@ -266,16 +269,68 @@ def _named(asked: Asked, sentence: Sentence) -> float:
     return sum(sentence.lexicon.has(name) for name in asked.names) / len(asked.names)
 
 
-def _filled(slot: Slot, scored: Sequence[Scored]) -> float:
+def _filled(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
     """Return how well a sentence that is about what is asked has the kind of thing asked for."""
+    slot = asked.slot
     if not slot.kind or not scored:
         return 0.5
     if slot.telling:
         return max(s.fills for s in scored)
     least = _ABOUT * max(s.about for s in scored)
+    tying = _tying(asked, reading)
     # A reason may follow in a sentence of its own: "This is because ...".
     reach = 2 if slot.kind == "reason" else 1
-    return max(t.fills for i, s in enumerate(scored) if s.about >= least for t in scored[i : i + reach])
+    return max(
+        (
+            t.fills
+            for i, s in enumerate(scored)
+            if s.about >= least and _is_tied(asked, tying, scored, i)
+            for t in scored[i : i + reach]
+        ),
+        default=0.0,
+    )
+
+
+def _tying(asked: Asked, reading: Reading) -> list[Name]:
+    """Return the names that the answering sentence must have, or the one before it.
+
+    "What rate does X reach on B?" is not answered by the sentence on A. The paper's own system goes without
+    saying, so what stands in the title or all over the abstract does not tie.
+    """
+    if asked.slot.kind not in ("amount", "count") or asked.several:
+        return []
+    return [n for n in asked.names if n.strong and reading.lexicon.has(n) and not _is_topic(n, reading)]
+
+
+def _is_topic(name: Name, reading: Reading) -> bool:
+    """Whether the paper is about it: it stands in the title, all over the abstract, or opens a sentence."""
+    having = [s for s in reading.sentences if s.lexicon.has(name)]
+    opening = any(s.names and s.names[0].key == name.key and s.names[0].start == 0 for s in having)
+    return (
+        reading.title.lexicon.has(name)
+        or len(having) > 2
+        or opening
+        or any(_INTRODUCED.search(s.span.text) and s.names and s.names[0].key == name.key for s in having)
+    )
+
+
+def _is_tied(asked: Asked, tying: Sequence[Name], scored: Sequence[Scored], i: int) -> bool:
+    """Whether the sentence, or the one before it, has the names and words that tie the answer down."""
+    here = [s.sentence for s in scored[max(0, i - 1) : i + 1]]
+    if not all(any(s.lexicon.has(name) for s in here) for name in tying):
+        return False
+    if asked.slot.kind != "named":
+        return True
+    if not all(any(_has_figure(s, figure) for s in here) for figure in asked.figures):
+        return False
+    # "Which retriever" and "which embedding model" are answered where the paper speaks of such a thing.
+    present = [near for near in asked.slot.near if any(near in s.sentence.stems for s in scored)]
+    wanted = [*present, *(noun for noun in asked.slot.nouns if noun not in _OF_MANY_KINDS)]
+    return all(any(word in s.stems for s in here) for word in wanted)
+
+
+def _has_figure(sentence: Sentence, figure: numbers.Quantity) -> bool:
+    return any(abs(q.value) == abs(figure.value) for q in sentence.quantities)
 
 
 def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, float]) -> str | None:
@@ -298,26 +353,9 @@ def _denied(asked: Asked, sentence: Sentence, weights: dict[str, float]) -> str 
     said, stands = direction.read(asked.text), direction.read(sentence.span.text)
     if said.cued or not asked.words:
         return None
-    denied = {concept_of_stem(stem) for stem in stands.denied | stands.excluded}
+    denied = {concept_of_stem(word) for word in stands.denied | stands.excluded}
     least = _RARE * max(weights[t.stem] for t in asked.words)
     found = next(
         (t for t in asked.words if weights[t.stem] >= least and concept_of_stem(t.stem) in denied), None
     )
     return f'takes for granted "{found.word}", which the paper denies' if found else None
-
-
-def _rival(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
-    """Return 1.0 when the answering sentence has a sibling of a name asked for instead of it."""
-    if asked.slot.kind not in ("amount", "count") or asked.several or not scored:
-        return 0.0
-    best = max(scored, key=lambda s: s.score).sentence
-    lacking = [n for n in asked.names if n.strong and reading.lexicon.has(n) and not best.lexicon.has(n)]
-    own = {n.key for n in asked.names}
-    others = [n for n in best.names if n.strong and n.key not in own]
-    return float(any(_are_siblings(a.text, b.text) for a in lacking for b in others))
-
-
-def _are_siblings(a: str, b: str) -> bool:
-    """ "MATH-P-Simple" and "MATH-P-Hard", "LLaMA-7B" and "LLaMA-13B"."""
-    first, second = re.split(r"[ -]", a.lower()), re.split(r"[ -]", b.lower())
-    return len(first) > 1 and len(second) > 1 and first[0] == second[0] and first != second

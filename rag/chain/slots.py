@@ -35,11 +35,10 @@ _LANGUAGES = re.compile(
     r"|Japanese|Arabic|Hindi|Russian|Korean|Portuguese|Italian|Swahili|Turkish|Vietnamese)\b"
 )
 _REASON = re.compile(
-    r"\b(?:because|since|due to|owing to|caused? by|stems? from|arises? from|results? (?:from|in)"
-    r"|leads? to|so that|in order"
-    r"|thus|thereby|therefore|hence|as a result|reasons?|so as|as it|enabl\w+|allow\w*|requires?|lets"
-    r"|to address|to tackle"
-    r"|which makes?|making|makes? it|causes?|rel(?:y|ies|iance) on|specifically, as|for(?: |$))\b",
+    r"\b(?:because|since|due to|owing to|caused? by|stems? from|arises? from|results? from|so that"
+    r"|thus|thereby"
+    r"|therefore|hence|as a result|reasons?|leads? to|(?:specifically|particular), as|which makes?"
+    r"|rel(?:y|ies|iance) on|whose)\b|, where\b",
     re.IGNORECASE,
 )
 _PATTERNS = {
@@ -56,6 +55,18 @@ _KINDS = word_set(
     "qps ttft flops tflops bleu rouge f1 auc map ndcg mse mae psnr ssim fid iou agi mle mcmc pca sgd mcts",
     "dna rna mri ct hiv usa uk eu ood iid sota stem url llm-as-a-judge",
 )
+# Measures that a figure is of only where the word itself stands; a speed-up may be called otherwise.
+_STRICT = frozenset(
+    map(
+        stem,
+        word_set("rate length dimension rank temperature depth width threshold value budget frequency dose"),
+    )
+)
+_EPONYMS = word_set(
+    "gaussian bayesian markov fourier euclidean hessian bernoulli poisson transformer transformers",
+    "newton riemannian",
+    "lipschitz pareto english european american african asian chinese",
+)
 _DATA = frozenset(map(stem, ("dataset", "datasets", "benchmark", "benchmarks", "corpus", "corpora")))
 _BESIDE_DATA = re.compile(
     r"\b(?:data|datasets?|benchmarks?|corpus|corpora|suites?|tasks?|tests?|evaluat\w+|collections?)\b",
@@ -70,12 +81,31 @@ def fills(asked: Asked, sentence: Sentence) -> float:
         return float(bool(_PATTERNS[slot.kind].search(sentence.span.text)))
     if slot.kind in _UNITS:
         return float(any(q.unit in _UNITS[slot.kind] for q in sentence.quantities))
-    figures = [q for q in sentence.quantities if not _is_asked(q, asked)]
+    if slot.kind == "listed":
+        return 1.0 if any(slot.nouns[0] in q.nouns for q in sentence.quantities if q.spelled) else 0.5
     if slot.kind == "count":
-        return float(any(_counts(q, slot.nouns) for q in figures))
+        return float(_is_counted(asked, sentence))
     if slot.kind == "amount":
-        return max((_amount(q, slot.unit) for q in figures), default=0.0)
+        return _amount(asked, sentence)
     return _named(asked, sentence) if slot.kind else 0.5
+
+
+def _is_counted(asked: Asked, sentence: Sentence) -> bool:
+    noun = asked.slot.nouns[-1]
+    if any(not q.unit and noun in q.nouns for q in _figures(asked, sentence)):
+        return True
+    return bool(
+        re.search(
+            rf"\b(?:only|just) (?:a |one )?(?:one|single)(?:[ -]\w+){{0,2}}[ -]{re.escape(noun)}\b",
+            sentence.span.text,
+        )
+    )
+
+
+def _amount(asked: Asked, sentence: Sentence) -> float:
+    if set(asked.slot.nouns) & _STRICT and not set(asked.slot.nouns) & sentence.stems:
+        return 0.0
+    return max((_fits(q, asked.slot.unit) for q in _figures(asked, sentence)), default=0.0)
 
 
 def _named(asked: Asked, sentence: Sentence) -> float:
@@ -85,16 +115,18 @@ def _named(asked: Asked, sentence: Sentence) -> float:
     return min(1.0, 0.7 + 0.1 * found) if found else 0.0
 
 
-def _is_asked(quantity: numbers.Quantity, asked: Asked) -> bool:
-    """Whether the figure is the question's own ("on a 70B model") or part of a name."""
-    return quantity.inside or any(abs(f.value) == abs(quantity.value) for f in asked.figures)
+def _figures(asked: Asked, sentence: Sentence) -> list[numbers.Quantity]:
+    """Return the figures that are neither the question's own ("on a 70B model") nor part of a name."""
+    return [
+        q
+        for q in sentence.quantities
+        if not q.inside
+        and not any(abs(f.value) == abs(q.value) for f in asked.figures)
+        and not any(n.start <= q.start < n.end for n in sentence.names)
+    ]
 
 
-def _counts(quantity: numbers.Quantity, nouns: tuple[str, ...]) -> bool:
-    return not quantity.unit and bool(set(nouns[-1:]) & set(quantity.nouns))
-
-
-def _amount(quantity: numbers.Quantity, unit: str) -> float:
+def _fits(quantity: numbers.Quantity, unit: str) -> float:
     precise = quantity.step < 0.5 and not quantity.spelled
     match unit:
         case "points":
@@ -126,5 +158,7 @@ def _is_new(name: Name, asked: set[str], sentence: Sentence) -> bool:
         return True
     # "Refine via Self-Verification (ReVISE)", "Mixture of Experts (MoE)", "Large Language Models": no
     # answer to "which model", while "Mixtral" is.
+    if name.key in _EPONYMS:
+        return False
     after = plain(sentence.span.text)[name.end : name.end + 12]
     return " " not in name.text and not re.match(r" ?\(| of | via ", after)

@@ -16,22 +16,23 @@ evidence sentence is mixed in, so that a paraphrase in other words is recognised
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from rag.ports import Prepares
 from rag.records import Paper
 from rag.text import direction, numbers
-from rag.text.names import Lexicon, Name
+from rag.text.names import Lexicon, Name, short_forms
 from rag.text.names import find as find_names
 from rag.text.normalise import plain
 from rag.text.quotes import Haystack
 from rag.text.sentences import Span, split
 from rag.text.spelling import slips
+from rag.text.stem import stem
 from rag.text.synonyms import concept_of_stem
 from rag.text.tokens import STOP, Token, content, tokens
-from rag.text.words import word_set
+from rag.text.words import singular, word_set
 
 Similarity = Callable[[str, str], float]
 
@@ -61,12 +62,16 @@ _CLEARLY = 2
 class Sentence:
     """A sentence of an abstract with what is read off it, each thing when first asked for."""
 
-    def __init__(self, span: Span) -> None:
+    def __init__(self, span: Span, short_forms: Mapping[str, tuple[str, ...]] | None = None) -> None:
         self.span = span
+        self._short_forms = short_forms or {}
 
     @cached_property
     def stems(self) -> frozenset[str]:
-        return frozenset(token.stem for token in tokens(self.span.text))
+        """The stems of its words, and of those that its acronyms stand for."""
+        found = tokens(self.span.text)
+        long = (word for t in found for word in self._short_forms.get(singular(t.word), ()))
+        return frozenset(t.stem for t in found).union(map(stem, long))
 
     @cached_property
     def concepts(self) -> frozenset[str]:
@@ -98,7 +103,8 @@ class Reading:
 
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
-        return tuple(Sentence(span) for span in split(self.paper.abstract))
+        explained = short_forms(self.paper.abstract)
+        return tuple(Sentence(span, explained) for span in split(self.paper.abstract))
 
     @cached_property
     def title(self) -> Sentence:

@@ -43,6 +43,7 @@ _SENTENCE_START = re.compile(r"(?:^|[.!?:;]['\")\]]* |[\"(\[]|^\d+[.)] |[*•] )
 _ROMAN = re.compile(r"[IVX]+")
 _VERSIONED = re.compile(r"[a-z]+\d|[a-z]+-\d+\.\d")
 _VERSION = re.compile(r"(?:[ -](?:\d+(?:\.\d+)+|\d+(?:\.\d+)?[BbMK]|[vV]\d+)(?![\w%×]|\.\d))+")
+_EXPLAINED = re.compile(r"(?P<words>(?:[^\W_]+[ -]){2,8})\((?P<short>[A-Z]{2,6}s?)\)")
 _LONGEST = 5
 # Capitalised for reasons other than being a name.
 _NOT_NAMES = word_set(
@@ -138,6 +139,21 @@ def _joined(text: str, names: list[Name]) -> Iterator[Name]:
 def _with_version(text: str, end: int) -> int:
     found = _VERSION.match(text, end)
     return found.end() if found else end
+
+
+def short_forms(text: str) -> dict[str, tuple[str, ...]]:
+    """Return the acronyms that a text explains, each with its words in lower case.
+
+    >>> short_forms("Improving time-to-first-token (TTFT) of large language models (LLMs)")
+    {'ttft': ('time', 'to', 'first', 'token'), 'llm': ('large', 'language', 'models')}
+    """
+    found = {}
+    for match in _EXPLAINED.finditer(plain(text)):
+        letters = match["short"].removesuffix("s").lower()
+        words = _PIECE.findall(match["words"].lower())[-len(letters) :]
+        if "".join(word[0] for word in words) == letters:
+            found[letters] = tuple(words)
+    return found
 
 
 def key(text: str) -> str:

@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from rag.text.normalise import plain
-from rag.text.stem import stem
-from rag.text.words import word_set
+from rag.text.words import singular, word_set
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +25,7 @@ class Quantity:
     Attributes:
         value: with magnitude and explicit sign applied; "8B" is 8e9.
         unit: canonical ("%", "points", "x", "ms", "usd", ...), "" where none is written.
-        nouns: stems of the words after it, what is counted ("20 diverse tasks": divers, task).
+        nouns: the words after it in singular, what is counted ("20 diverse tasks": diverse, task).
         bound: "upper" (up to, at most, <), "lower" (at least, over, >), "near" (about, nearly) or "".
         signed: whether a plus or minus is written.
         step: half a unit of the last digit written, in the scale of ``value``.
@@ -94,12 +93,7 @@ _BOUNDS = {
     "exceeds|minimum of|a minimum of|beyond|>=|≥|>|higher than",
     "near": "about|around|approximately|approx\\.|roughly|nearly|almost|circa|ca\\.|close to|some|~|≈",
 }  # fmt: skip
-_KINDS_COUNTED = frozenset(
-    map(
-        stem,
-        word_set("parameters tokens samples examples layers gpus devices steps patients papers languages"),
-    )
-)
+_KINDS_COUNTED = word_set("parameter token sample example layer gpu device step patient paper language")
 
 _alternatives = "|".join(re.escape(u) for u in sorted(_UNITS, key=len, reverse=True))
 _TAIL = re.compile(
@@ -218,7 +212,7 @@ def _bound(text: str, start: int) -> str:
 
 def _nouns(text: str, end: int) -> tuple[str, ...]:
     clause = re.split(r"[.,;:()]", text[end : end + 60], maxsplit=1)[0]
-    return tuple(stem(word.lower()) for word in _AFTER.findall(clause)[:3])
+    return tuple(singular(word.lower()) for word in _AFTER.findall(clause)[:5])
 
 
 def _shared_units(text: str, found: list[Quantity]) -> list[Quantity]:
