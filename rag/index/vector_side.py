@@ -1,13 +1,15 @@
 """The vector store of an index as its writer uses it: filled from the records, mistrusted after a crash.
 
-side.fill(side.missing(), progress)        # whatever state it was in, it now holds every passage
+missing = side.missing()
+side.fill(missing, len(missing), progress)   # whatever state it was in, it now holds every passage
 """
 
 from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 
 from rag.errors import EnvironmentFault
@@ -35,8 +37,10 @@ class VectorSide:
         self._vectors: WritableVectors | None = None
 
     def close(self) -> None:
+        """Let go of the store and the memory it takes; it is opened again when it is needed again."""
         if self._vectors is not None:
             self._vectors.close()
+            self._vectors = None
 
     def delete(self, ids: list[str]) -> None:
         self.opened().delete(ids)
@@ -85,16 +89,19 @@ class VectorSide:
         known = self._stored.recall(hashes.values())
         return {id_: known[text_hash] for id_, text_hash in hashes.items() if text_hash in known}
 
-    def fill(self, ids: list[str], progress: Progress | None) -> None:
-        if not ids:
+    def fill(self, ids: Iterable[str], total: int, progress: Progress | None) -> None:
+        """Embed and store the passages ``ids``, ``total`` of them."""
+        if not total:
             return
         ingest = self._parts.open_ingest(self.opened(), self._parts.embedder)
-        for at in range(0, len(ids), _BATCH):
+        left, done = iter(ids), 0
+        while batch := list(islice(left, _BATCH)):
             if progress:
-                progress(at, len(ids))
-            ingest.run(list(self._items(ids[at : at + _BATCH])), self._stored)
+                progress(done, total)
+            ingest.run(list(self._items(batch)), self._stored)
+            done += len(batch)
         if progress:
-            progress(len(ids), len(ids))
+            progress(total, total)
 
     def _items(self, ids: list[str]) -> Iterator[Item]:
         marks = ",".join("?" * len(ids))

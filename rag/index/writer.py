@@ -162,7 +162,8 @@ class Writer:
             self.db.execute("COMMIT")
             return False
         self.begin()
-        self.vectors.fill(self.vectors.missing() if suspect else self._ids("temp.fresh"), progress)
+        self._fill(progress, suspect=suspect)
+        self.vectors.close()  # a large one takes more memory than all the rest
         if distrust or not keywords.is_dir():  # one that is there is whole: it was renamed when done
             self._build_keywords(keywords, new.dimensions)
         token = ""
@@ -172,6 +173,15 @@ class Writer:
         self._commit(new, token)
         self._clean_up(new)
         return True
+
+    def _fill(self, progress: Progress | None, *, suspect: bool) -> None:
+        if suspect:
+            missing = self.vectors.missing()
+            self.vectors.fill(missing, len(missing), progress)
+            return
+        total = self.db.execute("SELECT count(*) FROM temp.fresh").fetchone()[0]
+        fresh = self.db.execute("SELECT id FROM temp.fresh ORDER BY id")
+        self.vectors.fill((id_ for (id_,) in fresh), total, progress)
 
     def is_suspect(self) -> bool:
         """Whether the last writer was cut off."""
