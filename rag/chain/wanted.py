@@ -186,7 +186,7 @@ def _thing(phrase: str, unit: str) -> Slot:
     words = _until(phrase, _ENDS)[:6]
     said = " ".join(words)
     for place in range(len(words) - 1, -1, -1):
-        if 0 < place < len(words) - 2:
+        if 0 < place < len(words) - 1 and not (place == 1 and len(words) == 3):
             continue
         word = singular(words[place].lower().rpartition("-")[2])
         near = () if not place or words[place - 1].lower() in _LOOSE else (stem(words[place - 1].lower()),)
