@@ -40,22 +40,28 @@ class Limits:
         filled: added when it is in one and a name of the question picks out the paper.
         contradicted: taken off when the paper denies what the question takes for granted.
         presumes: taken off for any question that takes something for granted.
+        unknown: weight of the share of the question's words that no paper has.
+        length: weight of ln(1 + words) of an open question: to be near a long description by chance is hard.
+        bound: added when the question has a name or asks for a kind of thing, instead of ``length``.
         elsewhere: weight of how many more of the question's words another paper has.
     """
 
     threshold: float = 0.5
-    bias: float = -1.35
-    words: float = 1.5
-    sentence: float = 1.2
-    cosine: float = 1.0
-    dense: float = 2.6
-    several: float = 1.6
-    missing: float = 4.4
-    unfilled: float = 5.0
-    filled: float = 0.2
-    contradicted: float = 2.1
-    presumes: float = 2.3
-    elsewhere: float = 1.9
+    bias: float = -3.7
+    words: float = 1.4
+    sentence: float = 1.1
+    cosine: float = 1.1
+    dense: float = 1.85
+    several: float = 1.5
+    missing: float = 4.5
+    unfilled: float = 5.3
+    filled: float = 0.1
+    contradicted: float = 2.3
+    presumes: float = 2.4
+    unknown: float = 1.0
+    length: float = 1.5
+    bound: float = 2.8
+    elsewhere: float = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +131,16 @@ def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float
         ("filled", best.anchored * float(bool(asked.slot.kind) and best.fills >= 0.5)),
         ("contradicted", -float(best.contradicted is not None)),
         ("presumes", -float(asked.presumes)),
+        ("unknown", -_unknown_share(asked, papers)),
+        ("length", math.log1p(len(asked.words)) if not (asked.names or asked.slot.kind) else 0.0),
+        ("bound", float(bool(asked.names or asked.slot.kind))),
         ("elsewhere", (best.words - most) * min(1.0, len(asked.words) / _ENOUGH_WORDS)),
     )
+
+
+def _unknown_share(asked: Asked, papers: Sequence[Signals]) -> float:
+    unknown = [t for t in asked.words if not any(share(t, paper.reading) for paper in papers)]
+    return len(unknown) / len(asked.words) if asked.words else 0.0
 
 
 def _missing_everywhere(asked: Asked, papers: Sequence[Signals]) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ from itertools import pairwise
 from rag.chain.wanted import Slot, kind
 from rag.text import names, numbers
 from rag.text.normalise import plain
+from rag.text.sentences import split
 from rag.text.spelling import corrected
 from rag.text.stem import stem
 from rag.text.tokens import Token, content
@@ -82,12 +83,19 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _PAIRED = re.compile(r",? (?:and|or|vs\.?|versus|than)(?: \w+)? ", re.IGNORECASE)
-_DEMAND = re.compile(
-    r"\b(?:ignore|disregard|forget) (?:the|all|any|previous|every)\b[^.?!]*[.?!]?|\b(?:reply|answer"
-    r"|respond) only with\b"
-    r"[^.?!]*[.?!]?|\bwhen you (?:answer|reply)\b.*|\b(?:begin|start|end|finish) (?:your"
-    r"|the) (?:answer|reply)\b.*"
-    r"|\band cite (?:it|this|them)? ?(?:as )?\[?\d+\]?",
+# Orders to the program itself; "list", "compare", "name" and the like ask for an answer and are not among
+# them.
+_ORDER = re.compile(
+    r"^(?:also|and|then|now|next|please|but|instead|first|finally|afterwards|from now on)?,? ?"
+    r"(?:you (?:must|will|are)|(?:do not|don't|never|always|ignore|disregard|forget|pretend|assume|imagine|reply"
+    r"|respond|answer|output|print|say|write|claim|cite|reveal|repeat|act|begin|start|end|finish|append|include"
+    r"|insert|add|mention|translate|execute|delete|send|visit|stop|override|confirm)\b)"
+    r"|\bwhen you (?:answer|reply|respond)\b|\b(?:reply|answer|respond) only\b",
+    re.IGNORECASE,
+)
+_INNER_ORDER = re.compile(
+    r"[,;:]? (?:and|but|then) (?:cite|reply|respond|say|print|output|append|add|end|ignore|disregard) "
+    r".*?(?=[.?!]|$)",
     re.IGNORECASE,
 )
 
@@ -95,7 +103,7 @@ _DEMAND = re.compile(
 @lru_cache(maxsize=256)
 def read(question: str) -> Asked:
     """Return what ``question`` asks for. Orders to the program in it ("ignore the papers") are left out."""
-    text = plain(_DEMAND.sub(" ", question)).strip() or plain(question)
+    text = _without_orders(plain(question))
     slot = kind(text)
     found = tuple(name for name in names.find(text) if not _is_order(name) and name.key not in slot.nouns)
     inside = [(n.start, n.end) for n in found]
@@ -115,6 +123,14 @@ def read(question: str) -> Asked:
         bool(_PRESUMES.match(text)),
         _several(text, found),
     )
+
+
+def _without_orders(question: str) -> str:
+    """Return the question without the sentences that tell the program what to do, if something is left."""
+    parts = [span.text for span in split(question)]
+    asking = [part for part in parts if not _ORDER.search(part)]
+    kept = _INNER_ORDER.sub("", " ".join(asking)) if len(parts) > 1 else question
+    return kept.removeprefix("Also: ").strip() or question
 
 
 def _several(text: str, found: tuple[names.Name, ...]) -> bool:

@@ -23,7 +23,7 @@ from rag.text.names import Name, key
 from rag.text.names import find as find_names
 from rag.text.stem import stem
 from rag.text.synonyms import concept_of_stem
-from rag.text.tokens import Token
+from rag.text.tokens import Token, content
 
 Idf = Callable[[str], float]
 
@@ -255,7 +255,13 @@ def _usual(words: float) -> float:
 
 
 def _missing_names(asked: Asked, reading: Reading) -> list[str]:
-    return [name.text for name in asked.names if not reading.lexicon.has(name)]
+    lacking = [name for name in asked.names if not reading.lexicon.has(name)]
+    return [name.text for name in lacking if name.strong or not _has_words(name, reading)]
+
+
+def _has_words(name: Name, reading: Reading) -> bool:
+    """Whether a capitalised word of the question is an ordinary word of the paper."""
+    return all(share(token, reading) for token in content(name.text))
 
 
 def _missing_figures(asked: Asked, reading: Reading) -> list[str]:
