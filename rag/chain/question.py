@@ -87,7 +87,8 @@ _PAIRED = re.compile(r",? (?:and|or|vs\.?|versus|than)(?: \w+)? ", re.IGNORECASE
 # them.
 _ORDER = re.compile(
     r"^(?:also|and|then|now|next|please|but|instead|first|finally|afterwards|from now on)?,? ?"
-    r"(?:you (?:must|will|are)|(?:do not|don't|never|always|ignore|disregard|forget|pretend|assume|imagine|reply"
+    r"(?:you (?:must|will|are)|(?:do not|don't|never|always|ignore|disregard|forget|pretend|assume|imagine"
+    r"|reply"
     r"|respond|answer|output|print|say|write|claim|cite|reveal|repeat|act|begin|start|end|finish|append|include"
     r"|insert|add|mention|translate|execute|delete|send|visit|stop|override|confirm)\b)"
     r"|\bwhen you (?:answer|reply|respond)\b|\b(?:reply|answer|respond) only\b",
