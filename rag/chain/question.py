@@ -95,8 +95,9 @@ _ORDER = re.compile(
     re.IGNORECASE,
 )
 _INNER_ORDER = re.compile(
-    r"[,;:]? (?:and|but|then) (?:cite|reply|respond|say|print|output|append|add|end|ignore|disregard) "
-    r".*?(?=[.?!]|$)",
+    r"(?:[,;:(—–]| -| and| but| then) ?(?:and |but |then |also |please |now )*"
+    r"(?:cite (?:it|this|them|as|\[)|reply|respond|print|output|append|pretend|ignore (?:the|all|any|previous|your)"
+    r"|disregard)\b[^.?!)]*\)?",
     re.IGNORECASE,
 )
 
@@ -108,7 +109,7 @@ def read(question: str) -> Asked:
     slot = kind(text)
     found = tuple(name for name in names.find(text) if not _is_order(name) and name.key not in slot.nouns)
     inside = [(n.start, n.end) for n in found]
-    figures = tuple(q for q in numbers.find(text) if _ties_down(q, text, inside))
+    figures = tuple(q for q in numbers.find(text) if _ties_down(q, text, inside) and _is_asked(q.start, text))
     words = tuple(
         _spelt(t)
         for t in content(text)
@@ -116,7 +117,7 @@ def read(question: str) -> Asked:
     )
     return Asked(
         text,
-        found,
+        tuple(name for name in found if _is_asked(name.start, text)),
         figures,
         slot,
         words,
@@ -130,8 +131,14 @@ def _without_orders(question: str) -> str:
     """Return the question without the sentences that tell the program what to do, if something is left."""
     parts = [span.text for span in split(question)]
     asking = [part for part in parts if not _ORDER.search(part)]
-    kept = _INNER_ORDER.sub("", " ".join(asking)) if len(parts) > 1 else question
+    kept = _INNER_ORDER.sub("", " ".join(asking))
     return kept.removeprefix("Also: ").strip() or question
+
+
+def _is_asked(offset: int, text: str) -> bool:
+    """Whether the place is in a sentence that asks: "Suppose X. What is Y?" ties the answer to Y alone."""
+    asking = [span for span in split(text) if span.text.endswith("?")]
+    return not asking or any(span.start <= offset < span.end for span in asking)
 
 
 def _several(text: str, found: tuple[names.Name, ...]) -> bool:

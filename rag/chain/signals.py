@@ -19,8 +19,9 @@ from rag.chain.support import COMMON, Reading, Sentence, Similarity
 from rag.ports import Prepares
 from rag.records import Hit
 from rag.text import direction, numbers
-from rag.text.names import Name, key
+from rag.text.names import Lexicon, Name, key
 from rag.text.names import find as find_names
+from rag.text.spelling import slips
 from rag.text.stem import stem
 from rag.text.synonyms import concept_of_stem
 from rag.text.tokens import Token, content
@@ -128,17 +129,17 @@ def measure(
 def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     """Return the question with those of its words taken for names that are written as names in the papers.
 
-    Only where it has none itself: "what is specache" asks for SpeCache. Words all in capitals in a paper do
+    Only where it has none itself: "what is specache" asks for SpeCache. Names with a slip are mended. Words all in capitals in a paper do
     not count, since "MATH" does not make a name of "math".
     """
-    if any(name.strong for name in asked.names):
-        return asked
     known = {
         name.key
         for hit in hits
         for name in find_names(f"{hit.paper.title or ''}. {hit.paper.abstract}")
         if name.strong and not name.text.rstrip("s").isupper()
     }
+    if any(name.strong for name in asked.names):
+        return _with_names_mended(asked, known)
     found: list[Name] = []
     for n in (3, 2, 1):
         for run in (asked.words[i : i + n] for i in range(len(asked.words) - n + 1)):
@@ -149,6 +150,15 @@ def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     inside = [(name.start, name.end) for name in found]
     words = tuple(t for t in asked.words if not any(a <= t.start < b for a, b in inside))
     return replace(asked, names=(*asked.names, *found), words=words) if found else asked
+
+
+def _with_names_mended(asked: Asked, known: set[str]) -> Asked:
+    """Return the question with "SpecPrefil" read as SpecPrefill, which a paper has."""
+    meant = slips(known - {name.key for name in asked.names})
+    if not any(name.key in meant for name in asked.names):
+        return asked
+    mended = tuple(replace(name, key=meant.get(name.key, name.key)) for name in asked.names)
+    return replace(asked, names=mended)
 
 
 def _weights(asked: Asked, readings: Sequence[Reading], idf: Idf | None) -> dict[str, float]:
@@ -255,7 +265,9 @@ def _usual(words: float) -> float:
 
 
 def _missing_names(asked: Asked, reading: Reading) -> list[str]:
-    lacking = [name for name in asked.names if not reading.lexicon.has(name)]
+    paper = reading.paper
+    record = Lexicon(f"{paper.venue or ''} {paper.year or ''}. {'. '.join(paper.authors)}")
+    lacking = [name for name in asked.names if not (reading.lexicon.has(name) or name.key in record.keys)]
     return [name.text for name in lacking if name.strong or not _has_words(name, reading)]
 
 
@@ -266,7 +278,8 @@ def _has_words(name: Name, reading: Reading) -> bool:
 
 def _missing_figures(asked: Asked, reading: Reading) -> list[str]:
     texts = (reading.title, *reading.sentences)
-    return [asked.text[f.start : f.end] for f in asked.figures if not any(_has_figure(s, f) for s in texts)]
+    figures = [f for f in asked.figures if f.value != reading.paper.year]
+    return [asked.text[f.start : f.end] for f in figures if not any(_has_figure(s, f) for s in texts)]
 
 
 def _named(asked: Asked, sentence: Sentence) -> float:

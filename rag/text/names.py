@@ -44,6 +44,9 @@ _ROMAN = re.compile(r"[IVX]+")
 _VERSIONED = re.compile(r"[a-z]+\d|[a-z]+-\d+\.\d")
 _VERSION = re.compile(r"(?:[ -](?:\d+(?:\.\d+)+|\d+(?:\.\d+)?[BbMK]|[vV]\d+)(?![\w%×]|\.\d))+")
 _EXPLAINED = re.compile(r"(?P<words>(?:[^\W_]+[ -]){2,8})\((?P<short>[A-Z]{2,6}s?)\)")
+_TAIL = re.compile(
+    r"-(?:[a-z]+ed|like|style|level|free|aware|driven|only|specific|generated|written|sized)\Z"
+)
 _LONGEST = 5
 # Capitalised for reasons other than being a name.
 _NOT_NAMES = word_set(
@@ -199,7 +202,7 @@ class Lexicon:
 
     def has(self, name: Name) -> bool:
         """Return whether the text has the name, as written otherwise, spelled out or as its acronym."""
-        if name.key in self.keys or self.spells_out(name):
+        if name.key in self.keys or self.spells_out(name) or self._has_stem_of(name):
             return True
         pieces = [p for p in _pieces(name.text) if p not in STOP]
         if len(pieces) < 2:
@@ -208,6 +211,11 @@ class Lexicon:
             return True
         # "Large Language Models" or "Tensor Parallelism" is no proper name: its words need only be there.
         return not name.strong and all(stem(piece) in self._stems for piece in pieces)
+
+    def _has_stem_of(self, name: Name) -> bool:
+        """ "ProX-refined" and "Llama-based" have the name that their first part is."""
+        tail = _TAIL.search(name.text)
+        return tail is not None and key(name.text[: tail.start()]) in self.keys
 
     def spells_out(self, name: Name) -> bool:
         """Return whether the words that an acronym stands for follow one another in the text."""
