@@ -96,8 +96,8 @@ _ORDER = re.compile(
 )
 _INNER_ORDER = re.compile(
     r"(?:[,;:(—–]| -| and| but| then) ?(?:and |but |then |also |please |now )*"
-    r"(?:cite (?:it|this|them|as|\[)|reply|respond|print|output|append|pretend|ignore (?:the|all|any|previous|your)"
-    r"|disregard)\b[^.?!)]*\)?",
+    r"(?:cite (?:it|this|them|as|\[)|reply|respond|print|output|append|pretend|disregard"
+    r"|ignore (?:the|all|any|previous|your))\b[^.?!)]*\)?",
     re.IGNORECASE,
 )
 
@@ -117,7 +117,7 @@ def read(question: str) -> Asked:
     )
     return Asked(
         text,
-        tuple(name for name in found if _is_asked(name.start, text)),
+        tuple(name for name in found if _is_asked(name.start, text)) or found,
         figures,
         slot,
         words,

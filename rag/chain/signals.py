@@ -129,8 +129,8 @@ def measure(
 def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     """Return the question with those of its words taken for names that are written as names in the papers.
 
-    Only where it has none itself: "what is specache" asks for SpeCache. Names with a slip are mended. Words all in capitals in a paper do
-    not count, since "MATH" does not make a name of "math".
+    Only where it has none itself: "what is specache" asks for SpeCache. Words all in capitals in a paper do
+    not count, since "MATH" does not make a name of "math". Names with a slip of the keyboard are mended.
     """
     known = {
         name.key
