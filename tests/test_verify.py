@@ -170,6 +170,16 @@ def test_figure_of_something_else_is_marked() -> None:
     assert (only(right).verdict, only(wrong).verdict) == ("supported", "weak")
 
 
+def test_numbers_of_a_list_are_figures_too() -> None:
+    pile = evidence("It asks two questions: (1) how to write proofs, and (2) how to check proofs.")
+    for text, verdict in (
+        ("It asks two questions: (1) how to write proofs and (2) how to check proofs.", "supported"),
+        ("It asks two questions: (1) how to write proofs and (5) how to check proofs.", "unsupported"),
+        ("It asks (3) how to write proofs.", "weak"),
+    ):
+        assert only(Checker(pile).check(Draft(text, (Claim(1),)))).verdict in (verdict, "verbatim"), text
+
+
 def test_all_drafts_and_what_is_kept() -> None:
     drafts = [
         Draft("SkimRead improves TTFT by 7.66×.", (Claim(1),)),

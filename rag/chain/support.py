@@ -247,6 +247,11 @@ def weigh(
     problems: list[str] = []
     doubts: list[str] = []
     _weigh_numbers(claim, readings, near, problems, doubts)
+    listed = numbers.enumerators(claim.text)
+    if listed and listed != list(range(listed[0], listed[0] + len(listed))):
+        problems.append("the numbers of its list are out of order")
+    elif listed and not set(listed) <= {n for s in near for n in numbers.enumerators(s.span.text)}:
+        doubts.append("the cited text does not number it so")
     _weigh_names(claim, readings, near, problems, doubts)
     against = _contradiction(claim, near)
     if against:

@@ -127,6 +127,15 @@ def find(text: str) -> tuple[Quantity, ...]:
     return tuple(_shared_units(folded, sorted(found, key=lambda q: q.start)))
 
 
+def enumerators(text: str) -> list[int]:
+    """Return the numbers that only number the items of a list.
+
+    >>> enumerators("two stages: (1) read, and (2) write")
+    [1, 2]
+    """
+    return [int(m[0].strip(" :;,()")) for m in _ENUMERATOR.finditer(plain(text))]
+
+
 def _digits(text: str) -> Iterable[Quantity]:
     for match in _NUMBER.finditer(text):
         if _ENUMERATOR.match(text, max(0, match.start("digits") - 1)):
