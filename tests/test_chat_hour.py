@@ -36,6 +36,7 @@ QUESTIONS = (
     "What do they have in common?",
     "How many papers are from 2025?",
 )
+WRITTEN = QUESTIONS[0]  # reaches the model: what the evidence declines cannot be stopped in mid-sentence
 FAILS_EVERY = 10
 STOPS_EVERY = 12
 RESUMES_EVERY = 15
@@ -60,11 +61,12 @@ class Hour:
         self.endings: Counter[str] = Counter()
 
     def turn(self, talk: Talk, number: int) -> None:
-        question = QUESTIONS[number % len(QUESTIONS)]
+        stops = number % STOPS_EVERY == 5
+        question = WRITTEN if stops else QUESTIONS[number % len(QUESTIONS)]
         if number % 7 == 3:
             talk.say(("/filter year>=2024 venue=ICML", "/use 1", "/filter off", "/use off")[number // 7 % 4])
         talk.say(("/mode model", "/mode extractive")[number % 3 == 0])
-        self.model.pieces = pressed if number % STOPS_EVERY == 5 else untouched
+        self.model.pieces = pressed if stops else untouched
         shown = talk.say(question)
         self.model.pieces = untouched
         self.seen.append(talk.out.getvalue())
