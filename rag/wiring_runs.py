@@ -8,7 +8,7 @@ verdict = gated(plan, result)
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -187,21 +187,17 @@ def save_baseline(plan: Plan, result: Result) -> Path:
 def to_record(plan: Plan, only: str) -> list[tuple[Case, int]]:
     """Return what has to be recorded: "all", what is "missing", or also what has "changed".
 
-    Changed is what the digests say, and what in replay asks for something that is not on the tape. First
-    samples come first: a recording that is stopped early has every question.
+    Changed is what the digests say, and what in replay asks for something that is not on the tape. Samples of
+    one question follow one another: a server that keeps the prompt reads it once.
     """
     if only == "all":
-        return _firsts_first(plan.tasks)
+        return list(plan.tasks)
     folder = wiring_evals.cassettes(plan.suite)
     found = preflight.check(folder, manifest.load(folder), wiring_evals.now(plan.spec, plan.every))
     names = preflight.again([one for one in found if only == "changed" or one.why == "missing"])
     needed = [task for task in plan.tasks if manifest.file_name(task[0].id, task[1]) in names]
     rest = [task for task in plan.tasks if task not in needed] if only == "changed" else []
-    return _firsts_first(needed + _not_on_tape(plan, rest))
-
-
-def _firsts_first(tasks: Iterable[tuple[Case, int]]) -> list[tuple[Case, int]]:
-    return sorted(tasks, key=lambda task: task[1] > 1)
+    return needed + _not_on_tape(plan, rest)
 
 
 def _not_on_tape(plan: Plan, tasks: Sequence[tuple[Case, int]]) -> list[tuple[Case, int]]:
