@@ -157,7 +157,7 @@ class _Story:
             decision = replace(decision, answer=bool(sentences), reason=reason)
             raise Interrupted(self._of(work, meter, sentences, numbering, decision)) from None
         if not decision.answer:
-            return self.abstained(decision, read=len(chosen.hits))
+            return self._of(work, meter, sentences, numbering, decision)
         self._tell(work, meter)
         if not any(sentence.verdict != "unsupported" for sentence in sentences):
             decision = self._nothing(work, chosen, decision)
