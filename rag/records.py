@@ -75,8 +75,9 @@ class Passage:
 class Filters:
     """Which papers may be retrieved; empty means all. Kinds are joined by AND, values of one kind by OR.
 
-    ``venues`` compare case-folded and whole, ``authors`` as case- and accent-folded words of a name,
-    ``years`` are inclusive (first, last) ranges, ``papers`` are keys.
+    ``venues`` compare case-folded and whole, or as what they are well known by (``rag.text.venues``);
+    ``authors`` compare as case- and accent-folded words of a name; ``years`` are inclusive (first, last)
+    ranges, ``papers`` are keys.
     """
 
     venues: tuple[str, ...] = ()

@@ -15,7 +15,7 @@ from rag.adapters.embed_fake import FakeEmbedder
 from rag.errors import ProviderError, UsageError
 from rag.index.library import Library
 from rag.index.sync import remove
-from rag.records import Failure, Paper, Source
+from rag.records import Failure, Filters, Paper, Source
 
 
 class CountingEmbedder(FakeEmbedder):
@@ -105,6 +105,17 @@ def test_changed_metadata_reaches_chroma_without_a_new_vector(index: Path, tmp_p
     metadata = {each["key"]: each for each in state(index)["metadata"]}
     assert (metadata["paper1"]["venue"], metadata["paper1"]["year"]) == ("TMLR", 2026)
     assert len(metadata) == 2
+
+
+def test_a_venue_is_found_by_either_name(index: Path, tmp_path: Path) -> None:
+    full = "Proceedings of the 37th International Conference on Machine Learning"
+    file = write(tmp_path / "a.jsonl", [paper(1), paper(2, venue=full), paper(3, venue="NeurIPS")])
+    ingest(index, file)
+    with Library(index) as library:
+        for wanted in ("ICML", "international conference on machine learning"):
+            assert library.keys(Filters(venues=(wanted,))) == {"paper1", "paper2"}
+        assert library.keys(Filters(venues=("NIPS", full))) == {"paper1", "paper2", "paper3"}
+        assert library.keys(Filters(venues=("Nature",))) == set()
 
 
 def test_a_vanished_record_is_removed(index: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from rag.records import Paper
 from rag.text.normalise import plain
 from rag.text.sentences import Span, split
 from rag.text.tokens import STOP, tokens
+from rag.text.venues import same
 
 Place = Literal["", "first", "last"]
 
@@ -44,8 +45,8 @@ def of_years(how: str, first: int, last: int | None) -> Criterion:
 
 
 def of_venue(venue: str) -> Criterion:
-    """Papers of a venue, whatever its case."""
-    return Criterion(f"are from {venue}", lambda paper: (paper.venue or "").casefold() == venue.casefold())
+    """Papers of a venue, whatever its case, written out or by its acronym."""
+    return Criterion(f"are from {venue}", lambda paper: same(venue, paper.venue or ""))
 
 
 def by_author(name: str, place: Place = "") -> Criterion:

@@ -18,6 +18,7 @@ from collections.abc import Callable, Set
 
 from rag.chain.criteria import Criterion, Place, by_author, of_venue, of_years, saying, titled, with_authors
 from rag.text.normalise import plain
+from rag.text.venues import same
 
 _NAME = r"[^\W\d_a-z][\w.'’-]*(?: (?:(?:de|der|den|van|von|da|di|la|le|el|bin) )*[^\W\d_a-z][\w.'’-]*){0,4}"
 _PAPERS = r"(?:papers?|articles?|abstracts?|publications?|titles?)"
@@ -214,4 +215,7 @@ def _phrase_at(rest: str, says: Callable[[str, bool], Criterion]) -> tuple[Crite
 
 
 def _known(word: str, venues: Venues) -> str | None:
-    return next((venue for venue in venues() if venue.casefold() == word.strip().casefold()), None)
+    """What a word is called in the answer, if it is a venue: as the pile has it, else as it was asked."""
+    word = word.strip()
+    meant = [venue for venue in venues() if same(word, venue)]
+    return next((venue for venue in meant if venue.casefold() == word.casefold()), word) if meant else None

@@ -35,7 +35,10 @@ Index = Annotated[
 Venue = Annotated[
     list[str] | None,
     typer.Option(
-        "--venue", metavar="NAME", help="Only papers of this venue; repeatable.", show_default=False
+        "--venue",
+        metavar="NAME",
+        help="Only papers of this venue, as ICML or in full; repeatable.",
+        show_default=False,
     ),
 ]
 Year = Annotated[

@@ -10,6 +10,7 @@ one. ``fingerprint()`` tells whether it changed between two calls.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -21,6 +22,7 @@ from rag.index import rows
 from rag.index.database import faults, open_readonly
 from rag.index.manifest import Manifest, check_format
 from rag.records import Filters, IndexInfo, Paper, Passage
+from rag.text import venues
 
 EXACT = "exact"
 _BATCH = 500
@@ -113,9 +115,16 @@ class Library:
 
     def keys(self, filters: Filters = _ALL) -> frozenset[str]:
         """Return the keys of the papers that pass ``filters``."""
-        where, values = _where(filters)
+        where, values = _where(filters, self._venues(filters.venues))
         found = self._select(f"SELECT key, authors FROM papers WHERE {where}", values)
         return frozenset(key for key, authors in found if _by_author(authors, filters.authors))
+
+    def _venues(self, wanted: Iterable[str]) -> list[str]:
+        """The venues of the pile that are meant by ``wanted``."""
+        if not wanted:
+            return []
+        every = self._select("SELECT DISTINCT venue FROM papers WHERE venue IS NOT NULL")
+        return [venue for (venue,) in every if any(venues.same(name, venue) for name in wanted)]
 
     def passages(self, ids: Iterable[str]) -> dict[str, Passage]:
         """Return the published ones of ``ids``."""
@@ -196,11 +205,12 @@ def _paper(row: tuple[str, ...]) -> Paper:
     return rows.unpack(key, abstract, body, rows.unpack_sources(sources))
 
 
-def _where(filters: Filters) -> tuple[str, list[object]]:
+def _where(filters: Filters, among: list[str]) -> tuple[str, list[object]]:
+    """Condition and values; ``among`` are the venues of the pile that the filters mean."""
     parts, values = ["1"], list[object]()
     if filters.venues:
-        parts.append(f"venue IN ({_marks(filters.venues)})")
-        values += [venue.strip().casefold() for venue in filters.venues]
+        parts.append("venue IN (SELECT value FROM json_each(?))")
+        values.append(json.dumps(among))
     if filters.years:
         parts.append("(" + " OR ".join("year BETWEEN ? AND ?" for _ in filters.years) + ")")
         values += [year for span in filters.years for year in span]
