@@ -142,3 +142,15 @@ def test_a_gold_set_of_ones_own_needs_no_suite(desk: Path) -> None:
 def test_drafts_are_lines_of_json(desk: Path) -> None:
     done = rag("draft", "lee2025revise", "--per-paper", "1")
     assert json.loads(done.stdout)["papers"] == ["lee2025revise"]
+
+
+def test_quiet_leaves_no_remarks(desk: Path) -> None:
+    runner = CliRunner()
+    for words in (
+        "lint --suite mine",
+        "run mine --out a.json --gate",
+        "compare a.json a.json",
+        "report a.json",
+    ):
+        done = runner.invoke(app, ["--quiet", "eval", *words.split()])
+        assert (done.exit_code, done.stderr) == (0, ""), words

@@ -70,6 +70,7 @@ def run(
 
 @app.command()
 def compare(
+    ctx: typer.Context,
     before: Annotated[Path, typer.Argument(metavar="A", help="Result of the earlier run.")],
     after: Annotated[Path, typer.Argument(metavar="B", help="Result of the later run.")],
     *,
@@ -78,11 +79,12 @@ def compare(
     """Compare two runs: what got better and worse, and whether it is more than chance."""
     from rag.cli import eval_work as work
 
-    work.compare(before, after, html)
+    work.compare(before, after, html, options.note(ctx))
 
 
 @app.command()
 def report(
+    ctx: typer.Context,
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result of a run.")],
     *,
     against: Annotated[Path | None, _option("--against", "A", "Result of an earlier run.")] = None,
@@ -93,7 +95,7 @@ def report(
     """Make the HTML report of a run: one file, nothing fetched. Without --html, beside the result."""
     from rag.cli import eval_work as work
 
-    work.report(result, against, html, junit, summary)
+    work.report(result, against, options.note(ctx), html=html, junit=junit, summary=summary)
 
 
 @app.command()
@@ -119,6 +121,7 @@ def record(
 
 @app.command()
 def lint(
+    ctx: typer.Context,
     gold: Annotated[list[Path] | None, typer.Argument(metavar="GOLD", help="Files or folders.")] = None,
     *,
     suite: Annotated[str | None, _option("--suite", "SUITE", "Whose papers, whose gold set.")] = None,
@@ -127,7 +130,7 @@ def lint(
     """Check a gold set for faults that would make its scores lie; exit 1 if there are any."""
     from rag.cli import eval_work as work
 
-    work.lint(work.Ask(suite if suite or gold else "extractive", gold or (), index))
+    work.lint(work.Ask(suite if suite or gold else "extractive", gold or (), index), options.note(ctx))
 
 
 @app.command()

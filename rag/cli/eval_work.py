@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -64,10 +65,10 @@ def run(ask: Ask, wishes: Wishes, note: Note) -> None:
     step_summary(tables.step_summary(result, reasons, notes))
     note(f"Result: {path}")
     tell_errors(result)
-    tell_gate(wishes.gate, reasons, notes)
+    tell_gate(wishes.gate, reasons, notes, note)
 
 
-def compare(before: Path, after: Path, html: Path | None) -> None:
+def compare(before: Path, after: Path, html: Path | None, note: Note) -> None:
     """Print what differs between two results."""
     a, b = results.load(before), results.load(after)
     found = comparing.compare(a.rows, b.rows)
@@ -77,13 +78,19 @@ def compare(before: Path, after: Path, html: Path | None) -> None:
         output.text("\n" + tables.text(tables.changes_table(found.changes)))
     for words, names in (("Only in A", found.only_before), ("Only in B", found.only_after)):
         if names:
-            output.note(f"{words}: {', '.join(names)}")
+            note(f"{words}: {', '.join(names)}")
     if html:
         write(html, pages.render(b, a))
 
 
 def report(
-    result: Path, against: Path | None, html: Path | None, junit: Path | None, summary: Path | None
+    result: Path,
+    against: Path | None,
+    note: Note,
+    *,
+    html: Path | None,
+    junit: Path | None,
+    summary: Path | None,
 ) -> None:
     """Write the report of a result."""
     found = results.load(result)
@@ -93,7 +100,7 @@ def report(
         write(junit, junits.junit(found))
     if summary:
         write(summary, tables.step_summary(found, ()))
-    output.note(f"Report: {page}")
+    note(f"Report: {page}")
 
 
 def record(ask: Ask, note: Note, *, only: str, most: int | None, prune: bool, dry_run: bool) -> None:
@@ -102,23 +109,23 @@ def record(ask: Ask, note: Note, *, only: str, most: int | None, prune: bool, dr
         raise UsageError(f"Bad --only {only!r}.", "It is missing, changed or all.")
     plan = wiring_runs.planned(ask, live=True)
     if prune:
-        output.note(f"Deleted {len(wiring_runs.pruned(plan))} recordings.")
+        note(f"Deleted {len(wiring_runs.pruned(plan))} recordings.")
     todo = wiring_runs.to_record(plan, only)[:most]
-    output.note(f"{len(todo)} of {len(plan.tasks)} answers to record.")
+    note(f"{len(todo)} of {len(plan.tasks)} answers to record.")
     if dry_run or not todo:
         return
-    done, failed = wiring_runs.recorded(plan, todo, note, tell_recorded)
-    output.note(f"Recorded {done}, failed {failed}.")
+    done, failed = wiring_runs.recorded(plan, todo, note, partial(tell_recorded, note))
+    note(f"Recorded {done}, failed {failed}.")
     if failed:
         raise typer.Exit(FAILED)
 
 
-def lint(ask: Ask) -> None:
+def lint(ask: Ask, note: Note) -> None:
     """Print the faults of a gold set."""
     found, checked = wiring_runs.linted(ask)
     for one in found:
         output.text(f"{one.where}: {one.case}: {one.check}: {one.message}")
-    output.note(f"{checked} cases, {len(found)} faults.")
+    note(f"{checked} cases, {len(found)} faults.")
     if found:
         raise typer.Exit(WORSE)
 
@@ -200,21 +207,24 @@ def tell_errors(result: results.Result) -> None:
         raise typer.Exit(STALE)
 
 
-def tell_gate(gate: bool, reasons: tuple[str, ...], notes: tuple[str, ...]) -> None:
+def tell_gate(gate: bool, reasons: tuple[str, ...], notes: tuple[str, ...], note: Note) -> None:
     """Say why the gate is red (exit 1), or that it is green."""
     for words in notes:
-        output.note(words)
+        note(words)
     for reason in reasons:
         output.note(f"GATE: {reason}")
     if reasons:
         raise typer.Exit(WORSE)
     if gate:
-        output.note("The gate is green.")
+        note("The gate is green.")
 
 
-def tell_recorded(done: Done) -> None:
-    """Say how one recording went."""
-    output.note(f"{done.name}: {done.error}" if done.error else f"{done.name}: {done.seconds:.1f} s")
+def tell_recorded(note: Note, done: Done) -> None:
+    """Say how one recording went; a failure also to those who want no remarks."""
+    if done.error:
+        output.note(f"{done.name}: {done.error}")
+    else:
+        note(f"{done.name}: {done.seconds:.1f} s")
 
 
 def trials_table(trials: list[Trial]) -> tables.Table:
