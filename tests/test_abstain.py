@@ -41,6 +41,7 @@ def decided(question: str) -> Decision:
             "What percentage of tokens does SkimRead keep?",
             "The abstract of skim does not state what percentage.",
         ),
+        ("Who funded GripNet?", "The abstract of robots does not state who."),
     ],
 )
 def test_declined_with_its_reason(question: str, reason: str) -> None:
@@ -78,6 +79,11 @@ def test_a_false_premise_is_declined(question: str) -> None:
         "Which system lifts cups?",
         "does gripnet drop spoons",
         "What is ForgetMe?",
+        "How fast is SkimRead?",
+        "How much does SkimRead speed up the time to first token?",
+        "What is GripNet good for?",
+        "What does TinyBits propose?",
+        "how much less memory does a 7b model need with tinybits",
     ],
 )
 def test_answerable_questions_are_answered(question: str) -> None:
@@ -85,6 +91,25 @@ def test_answerable_questions_are_answered(question: str) -> None:
     assert decision.answer, decision
     assert decision.reason is None
     assert decision.confidence >= Limits().threshold
+
+
+def test_which_takes_for_granted_what_the_paper_may_deny() -> None:
+    pile = hits([paper("plan", "PlanNet searches plans. No handmade heuristics are needed."), *PILE])
+    declined = decide("Which handmade heuristics does PlanNet use?", pile)
+    assert (declined.answer, "says otherwise" in (declined.reason or "")) == (False, True)
+    assert decide("Does PlanNet need handmade heuristics?", pile).answer
+
+
+def test_words_that_look_like_names_or_figures_may_stand_otherwise() -> None:
+    pile = hits([paper("cache", "CacheNet moves the cache to memory. It serves Llama-3.1-405B."), *PILE])
+    assert decide("Does CacheNet use RAM?", pile).answer
+    assert decide("what does cachenet do for llama 3.1 405b", pile).answer
+    assert "GPT-4" in (decide("Does CacheNet serve GPT-4?", pile).reason or "")
+
+
+def test_what_only_looks_like_an_order_is_asked() -> None:
+    question = "Don't waste lessons on easy samples. Anyone do that?"
+    assert {"wast", "lesson"} <= {t.stem for t in read(question).words}
 
 
 def test_far_questions_are_declined_on_the_bundled_sample() -> None:

@@ -23,7 +23,6 @@ from rag.text.names import Lexicon, Name
 from rag.text.tokens import Token
 
 _NEAREST = 3
-_ENOUGH_WORDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,35 +32,29 @@ class Limits:
     Attributes:
         threshold: the confidence from which on the question is answered.
         bias: where the sum starts; it ends at 0 where answering and declining are equally likely.
-        words, sentence, cosine, dense: weights of the best paper's signals of these names (see ``Signals``).
-        several: added when papers are compared or listed and the best one is picked out by a name.
-        missing: taken off for each name or figure of the question that the paper lacks, at most twice.
-        unfilled: taken off when the kind of thing asked for is in no sentence that is about the question.
-        filled: added when it is in one and a name of the question picks out the paper.
-        contradicted: taken off when the paper denies what the question takes for granted.
-        presumes: taken off for any question that takes something for granted.
-        unknown: weight of the share of the question's words that no paper has.
+        covered: weight of the share of the question's words and names that the best paper has.
+        dense, cosine: weights of the best paper's signals of these names (see ``Signals``).
+        unknown: taken off for the share of the question's words that no paper has.
         length: weight of ln(1 + words) of an open question: to be near a long description by chance is hard.
         bound: added when the question has a name or asks for a kind of thing, instead of ``length``.
-        elsewhere: weight of how many more of the question's words another paper has.
+        missing: taken off for each name or figure of the question that the paper lacks, at most twice.
+        unfilled: taken off when the kind of thing asked for is in no sentence that is about the question.
+        contradicted: taken off when the paper denies what the question takes for granted.
+        presumes: taken off for any question that takes something for granted.
     """
 
     threshold: float = 0.5
-    bias: float = -3.7
-    words: float = 1.4
-    sentence: float = 1.1
-    cosine: float = 1.1
-    dense: float = 1.85
-    several: float = 1.5
-    missing: float = 4.5
-    unfilled: float = 5.3
-    filled: float = 0.1
-    contradicted: float = 2.3
-    presumes: float = 2.4
-    unknown: float = 1.0
-    length: float = 1.5
-    bound: float = 2.8
-    elsewhere: float = 2.5
+    bias: float = -2.79
+    covered: float = 2.38
+    dense: float = 0.58
+    cosine: float = 1.25
+    unknown: float = 1.28
+    length: float = 1.05
+    bound: float = 2.42
+    missing: float = 4.36
+    unfilled: float = 4.68
+    contradicted: float = 3.02
+    presumes: float = 2.17
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +111,27 @@ def judge(asked: Asked, papers: Sequence[Signals], limits: Limits = Limits()) ->
 
 def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float], ...]:
     best = papers[0]
-    most = max(paper.words for paper in papers)
+    bound = bool(asked.names or asked.slot.kind)
     return (
         ("bias", 1.0),
-        ("words", best.words),
-        ("sentence", best.sentence),
-        ("cosine", best.cosine),
+        ("covered", _covered(asked, best)),
         ("dense", best.dense),
-        ("several", float(asked.several) * best.anchored),
+        ("cosine", best.cosine),
+        ("unknown", -_unknown_share(asked, papers)),
+        ("length", 0.0 if bound else math.log1p(len(asked.words))),
+        ("bound", float(bound)),
         ("missing", -float(min(len(_missing_everywhere(asked, papers)), 2))),
         ("unfilled", -float(bool(asked.slot.kind) and best.fills < 0.5)),
-        ("filled", best.anchored * float(bool(asked.slot.kind) and best.fills >= 0.5)),
         ("contradicted", -float(best.contradicted is not None)),
         ("presumes", -float(asked.presumes)),
-        ("unknown", -_unknown_share(asked, papers)),
-        ("length", math.log1p(len(asked.words)) if not (asked.names or asked.slot.kind) else 0.0),
-        ("bound", float(bool(asked.names or asked.slot.kind))),
-        ("elsewhere", (best.words - most) * min(1.0, len(asked.words) / _ENOUGH_WORDS)),
     )
+
+
+def _covered(asked: Asked, best: Signals) -> float:
+    """Return the share of words and names that the paper has, nearer to a half the fewer there are."""
+    names = sum(name.text not in best.missing for name in asked.names)
+    had = best.words * len(asked.words) + names
+    return (had + 1.0) / (len(asked.words) + len(asked.names) + 2.0)
 
 
 def _unknown_share(asked: Asked, papers: Sequence[Signals]) -> float:

@@ -41,7 +41,7 @@ class Taste:
     single: int = 3
     papers: int = 4
     beside: float = 0.6
-    paper_beside: float = 0.8
+    paper_beside: float = 0.85
     repeats: float = 0.6
 
 

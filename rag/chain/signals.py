@@ -23,7 +23,7 @@ from rag.text.names import Lexicon, Name, key
 from rag.text.names import find as find_names
 from rag.text.spelling import slips
 from rag.text.stem import stem
-from rag.text.synonyms import concept_of_stem
+from rag.text.synonyms import concept, concept_of_stem
 from rag.text.tokens import Token, content
 
 Idf = Callable[[str], float]
@@ -38,10 +38,16 @@ _TITLE = 0.7
 _FEWEST_EMBEDDED = 1
 # A sentence is about what is asked when it has this share of the words that the best one has.
 _ABOUT = 0.4
+# "How fast is it", "how much does it speed up": a figure says so, whatever verb stands beside it.
+_CHANGES = frozenset(map(concept, ("fast", "improve", "outperform")))
 _RARE = 0.6
 _LEAST_NEAR = 0.25
 _LONGEST_NAME = 40
 _INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|describe|call|name)(?:s|d|ed)?\b")
+# "Which heuristics does it use?" takes for granted that it uses some; "does it use heuristics?" does not.
+_ASKS_WHICH = re.compile(
+    r"^(?:and |but |so )?(?:which|who|whose|what kind of|how many|how much)\b", re.IGNORECASE
+)
 # Things with a name that a paper need not call so: "Mixtral" is a model without the word.
 _OF_MANY_KINDS = frozenset(
     map(
@@ -104,11 +110,9 @@ class Signals:
     @property
     def relevance(self) -> float:
         """How much this paper, among the hits, is what the question is about."""
-        best = max((s.score for s in self.scored), default=0.0)
         return (
-            0.7 * self.retrieved + 2.0 * self.dense + 1.3 * self.cosine + 1.9 * self.words + self.sentence
-            + 1.1 * self.cosine * self.words + 1.4 * best + 2.2 * self.anchored + 2.2 * self.named
-        )  # fmt: skip
+            4.4 * self.dense + 3.9 * self.cosine + 5.2 * self.words + 4.0 * self.anchored + 4.4 * self.named
+        )
 
 
 def measure(
@@ -132,6 +136,18 @@ def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     Only where it has none itself: "what is specache" asks for SpeCache. Words all in capitals in a paper do
     not count, since "MATH" does not make a name of "math". Names with a slip of the keyboard are mended.
     """
+    return _without_change(_with_names(asked, hits))
+
+
+def _without_change(asked: Asked) -> Asked:
+    """Return a question for a figure of something named without its words of change."""
+    if asked.slot.kind != "amount" or not asked.names:
+        return asked
+    words = tuple(t for t in asked.words if concept_of_stem(t.stem) not in _CHANGES)
+    return replace(asked, words=words)
+
+
+def _with_names(asked: Asked, hits: Sequence[Hit]) -> Asked:
     known = {
         name.key
         for hit in hits
@@ -268,7 +284,12 @@ def _missing_names(asked: Asked, reading: Reading) -> list[str]:
     paper = reading.paper
     record = Lexicon(f"{paper.venue or ''} {paper.year or ''}. {'. '.join(paper.authors)}")
     lacking = [name for name in asked.names if not (reading.lexicon.has(name) or name.key in record.keys)]
-    return [name.text for name in lacking if name.strong or not _has_words(name, reading)]
+    return [name.text for name in lacking if _is_no_word(name) or not _has_words(name, reading)]
+
+
+def _is_no_word(name: Name) -> bool:
+    """Whether a name must stand as it is; "RAM" and "GPU" are also words, with others of the same meaning."""
+    return name.strong and concept_of_stem(stem(name.key)) == stem(name.key)
 
 
 def _has_words(name: Name, reading: Reading) -> bool:
@@ -279,7 +300,18 @@ def _has_words(name: Name, reading: Reading) -> bool:
 def _missing_figures(asked: Asked, reading: Reading) -> list[str]:
     texts = (reading.title, *reading.sentences)
     figures = [f for f in asked.figures if f.value != reading.paper.year]
-    return [asked.text[f.start : f.end] for f in figures if not any(_has_figure(s, f) for s in texts)]
+    return [
+        asked.text[f.start : f.end]
+        for f in figures
+        if not any(_has_figure(s, f) for s in texts) and not _is_in_a_name(f, asked, reading)
+    ]
+
+
+def _is_in_a_name(figure: numbers.Quantity, asked: Asked, reading: Reading) -> bool:
+    """Whether the paper has the figure, letters behind it and all, in a name: "llama 3.1 405b"."""
+    letters = re.match(r"[^\W\d_]*", asked.text[figure.end :])
+    written = asked.text[figure.start : figure.end] + (letters[0] if letters else "")
+    return written[-1:].isalpha() and key(written) in reading.lexicon.keys
 
 
 def _named(asked: Asked, sentence: Sentence) -> float:
@@ -354,14 +386,13 @@ def _has_figure(sentence: Sentence, figure: numbers.Quantity) -> bool:
 
 def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, float]) -> str | None:
     """Return how the nearest sentences deny what a "why" takes for granted."""
-    if not asked.presumes:
+    if not (asked.presumes or _ASKS_WHICH.match(asked.text)):
         return None
     nearest = sorted(scored, key=lambda s: -s.score)[:2]
     for one in nearest:
         if one.words >= _LEAST_NEAR:
-            found = direction.conflict(asked.text, one.sentence.span.text) or _denied(
-                asked, one.sentence, weights
-            )
+            found = asked.presumes and direction.conflict(asked.text, one.sentence.span.text)
+            found = found or _denied(asked, one.sentence, weights)
             if found:
                 return found
     return None

@@ -41,8 +41,15 @@ _REASON = re.compile(
     r"|rel(?:y|ies|iance) on|whose)\b|, where\b",
     re.IGNORECASE,
 )
+_PEOPLE = re.compile(
+    r"\b(?:(?:annotator|expert|user|student|teacher|participant|worker|volunteer|researcher|engineer|developer"
+    r"|author|clinician|physician|doctor|nurse|surgeon|patient|adult|rater|reviewer|speaker)s?|people|persons?"
+    r"|m[ae]n|wom[ae]n|children|humans)\b",
+    re.IGNORECASE,
+)
 _PATTERNS = {
     "hardware": _HARDWARE, "language": _LANGUAGES, "reason": _REASON, "licence": _LICENCE, "place": _LINK,
+    "person": _PEOPLE,
 }  # fmt: skip
 _UNITS = {
     "duration": frozenset(["ms", "s", "min", "h", "day", "week", "month", "year"]),

@@ -26,7 +26,7 @@ class Slot:
     Attributes:
         kind: "count" (how many X), "amount" (how much, what rate), "named" (a model, a dataset: something
             with a name), "listed" (the two parts), "reason", "duration", "money", "hardware", "language",
-            "licence", "place" (a link), or "".
+            "licence", "place" (a link), "person", or "".
         nouns: what is counted (the last one in singular), or the stem of the measure or of the thing named.
         near: stems of the words before it ("embedding" of "which embedding model").
         unit: the unit wanted ("%", "x", "points", "size"), "" for any.
@@ -60,12 +60,14 @@ _PLACE = re.compile(
     re.IGNORECASE,
 )
 _LICENCE = re.compile(r"\blicen[cs]e\b", re.IGNORECASE)
+_WHO = re.compile(r"^(?:and |but |so )?(?:who|whom|by whom)\b(?! (?:won|is|was|are|were)\b)", re.IGNORECASE)
 _PLAIN_KINDS = (
     (_WHY, "reason", "why"),
     (_DURATION, "duration", "how long it takes"),
     (_MONEY, "money", "the cost in money"),
     (_PLACE, "place", "where it can be downloaded"),
     (_LICENCE, "licence", "the licence"),
+    (_WHO, "person", "who"),
 )
 _UNITS = (
     (re.compile(r"\b(?:percent|percentage|per cent|fraction|proportion|share)\b", re.IGNORECASE), "%"),
