@@ -188,9 +188,7 @@ def consistency(settings: Settings, folder: Path) -> str:
 
 def _nearest(library: Library) -> str:
     """What finds the nearest passages, as ``LiveVectors`` decides it."""
-    from rag.index.library import exact_folder
-
-    if not exact_folder(library.folder, library.published()).is_dir():
+    if not library.made().exact.is_dir():
         return "Chroma's index"
     if library.count_passages() <= EXACT_OFTEN:
         return "comparing with each"

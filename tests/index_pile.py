@@ -134,7 +134,7 @@ def state(folder: Path) -> dict[str, Any]:
             ).fetchall(),
             "manifest": (folder / "manifest.json").read_text(encoding="utf-8"),
             "keywords": keyword.Bm25Index(library.keyword_folder).keys(),
-            "folders": sorted(each.name for each in (folder / "keyword").iterdir()),
+            "folders": (len(list((folder / "keyword").iterdir())), len(list(folder.glob("chroma*")))),
             "chroma ids": [stored["ids"][at] for at in order],
             "documents": [stored["documents"][at] for at in order],
             "metadata": [stored["metadatas"][at] for at in order],

@@ -10,7 +10,7 @@ import pytest
 from rag.adapters.chroma_store import ChromaStore
 from rag.adapters.exact import ExactVectors, build
 from rag.errors import EnvironmentFault
-from rag.index.library import Library, exact_folder
+from rag.index.library import Library
 from rag.index.live import LiveVectors
 
 ROWS = {"a": [1.0, 0.0], "b": [0.6, 0.8], "c": [0.0, 1.0], "d": [0.6, 0.8]}
@@ -66,7 +66,7 @@ def test_both_ways_find_the_same(sample_index: Path) -> None:
     vector = np.random.default_rng(1).standard_normal(384).astype("<f4")
     vector /= np.linalg.norm(vector)
     with Library(sample_index) as library:
-        matrix = ExactVectors(exact_folder(sample_index, library.fingerprint()))
+        matrix = ExactVectors(library.made().exact)
         store = ChromaStore.in_folder(library.vector_folder)
         some = frozenset(sorted(store.ids())[::2])
         for allowed in (None, some):

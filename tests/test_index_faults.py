@@ -16,10 +16,13 @@ from typing import Any
 import pytest
 from index_pile import IDENTITY, counts, found, ingest, paper, parts, state, write
 
+from rag.adapters import keyword
+from rag.adapters.chroma_store import ChromaStore
 from rag.adapters.embed_fake import FakeEmbedder
-from rag.errors import EnvironmentFault, IndexMismatch, IndexMissing
+from rag.errors import EnvironmentFault, IndexMismatch, IndexMissing, ProviderError
 from rag.index import database, lock
 from rag.index.library import Library
+from rag.index.live import LiveKeywords, LiveVectors
 from rag.index.repair import rebuild, verify
 
 
@@ -66,6 +69,46 @@ def test_another_embedder_is_refused_and_can_be_rebuilt(index: Path, file: Path)
     assert (report.papers, report.unchanged) == (30, 30)
     assert {len(vector) for vector in state(index)["vectors"]} == {32}
     assert counts(ingest(index, file, parts=other)) == (0, 0, 30, 0)
+
+
+def test_searches_see_the_old_state_until_a_rebuild_is_done(index: Path) -> None:
+    before = state(index)
+    with Library(index) as library:
+        live = LiveVectors(library, ChromaStore.in_folder)
+        words = LiveKeywords(library, keyword.Bm25Index)
+        vector = FakeEmbedder(64).embed(["What is System3?"])[0]
+        expected = live.query(vector, 3), words.search("System3", 3)
+
+        def search(done: int = 0, total: int = 0) -> None:
+            assert (live.query(vector, 3), words.search("System3", 3)) == expected
+            assert found(index, "What is System3?", 1) == ["paper3"]
+
+        for _ in range(3):
+            rebuild(index, parts(), identity=IDENTITY, progress=search)
+            search()
+            assert state(index) == before
+        live.close()
+
+
+def test_a_rebuild_that_fails_leaves_the_old_index(index: Path, file: Path) -> None:
+    before = state(index)
+
+    class Failing(FakeEmbedder):
+        def embed(self, texts: Any) -> Any:
+            raise ProviderError("The embedder is down.", "Start it.")
+
+    with pytest.raises(ProviderError):
+        rebuild(index, parts(Failing(32)), identity=IDENTITY)
+    assert found(index, "What is System3?", 1) == ["paper3"]
+    assert counts(ingest(index, file)) == (0, 0, 30, 0)
+    assert state(index) == before
+
+
+def test_an_open_index_that_got_another_embedder_says_so(index: Path) -> None:
+    with Library(index, "fake:64") as library:
+        rebuild(index, parts(FakeEmbedder(32)), identity=IDENTITY)
+        with pytest.raises(IndexMismatch, match="made with the embedder fake:32, not fake:64"):
+            library.fingerprint()
 
 
 def test_a_narrower_window_is_refused_and_can_be_rebuilt(index: Path, file: Path) -> None:

@@ -15,7 +15,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from rag.errors import IndexMismatch, IndexMissing
 from rag.index import rows
@@ -25,8 +25,22 @@ from rag.records import Filters, IndexInfo, Paper, Passage
 from rag.text import venues
 
 EXACT = "exact"
+_VECTORS = ("chroma", "chroma-2")
 _BATCH = 500
 _ALL = Filters()
+
+
+class Made(NamedTuple):
+    """Where what was made from the records of a published state is."""
+
+    fingerprint: str
+    keywords: Path
+    vectors: Path
+
+    @property
+    def exact(self) -> Path:
+        """Where the matrix is, if there is one: with the keyword index, made and deleted as one."""
+        return self.keywords / EXACT
 
 
 class Library:
@@ -44,6 +58,7 @@ class Library:
 
     def __init__(self, folder: Path, embedder: str | None = None) -> None:
         self.folder = folder
+        self._embedder = embedder
         check_format(folder)
         self._db = open_readonly(folder)
         with faults(folder):
@@ -53,10 +68,10 @@ class Library:
                     f"The index in {folder} was never finished.", "Run the same rag ingest again."
                 )
             made_with = self.manifest.embedder
+            self._checked = self.published()
         if embedder is not None and embedder != made_with:
             self._db.close()
-            name, again = f"The index in {folder}", f"rag index rebuild --index {folder}"
-            raise wrong_embedder(name, made_with, embedder, again)
+            raise _wrong_embedder_in(folder, made_with, embedder)
 
     def __enter__(self) -> Self:
         return self
@@ -81,20 +96,35 @@ class Library:
         return self.manifest.info
 
     def fingerprint(self) -> str:
-        return self.published()
+        """Fingerprint of the state in the folder.
+
+        Raises:
+            IndexMismatch: meanwhile it was made anew with another embedder.
+        """
+        now = self.published()
+        if now != self._checked and self._embedder is not None:
+            made_with = self.manifest.embedder
+            if made_with != self._embedder:
+                raise _wrong_embedder_in(self.folder, made_with, self._embedder)
+        self._checked = now
+        return now
 
     def published(self) -> str:
         """Fingerprint of the state in the folder, empty when there is none yet."""
         return published_fingerprint(self._db)
 
+    def made(self) -> Made:
+        """Where the parts of the published state are."""
+        with faults(self.folder):
+            return made(self.folder, self._db)
+
     @property
     def keyword_folder(self) -> Path:
-        """Where the keyword index of the published state is."""
-        return keyword_folder(self.folder, self.published())
+        return self.made().keywords
 
     @property
     def vector_folder(self) -> Path:
-        return vector_folder(self.folder)
+        return self.made().vectors
 
     def paper(self, key: str) -> Paper | None:
         rows_ = self._select("SELECT key, abstract, body, sources FROM papers WHERE key = ?", (key,))
@@ -179,17 +209,32 @@ def _meta(db: sqlite3.Connection, name: str) -> str:
     return row[0] if row else ""
 
 
-def keyword_folder(folder: Path, fingerprint: str) -> Path:
-    return folder / "keyword" / fingerprint
+def made(folder: Path, db: sqlite3.Connection) -> Made:
+    """Return where the parts of the published state are, all as of one moment."""
+    said = dict(
+        db.execute("SELECT name, value FROM meta WHERE name IN ('fingerprint', 'keywords', 'vectors')")
+    )
+    fingerprint = said.get("fingerprint", "")
+    keywords = keyword_folder(folder, said.get("keywords") or fingerprint)
+    return Made(fingerprint, keywords, folder / (said.get("vectors") or _VECTORS[0]))
 
 
-def exact_folder(folder: Path, fingerprint: str) -> Path:
-    """Where the matrix of a state is, if it has one: with the keyword index, made and deleted as one."""
-    return keyword_folder(folder, fingerprint) / EXACT
+def keyword_folder(folder: Path, name: str) -> Path:
+    return folder / "keyword" / name
 
 
-def vector_folder(folder: Path) -> Path:
-    return folder / "chroma"
+def other_vectors(folder: Path) -> Path:
+    """Return the folder in which the vectors are made anew while those in ``folder`` are read."""
+    return folder.with_name(_VECTORS[folder.name == _VECTORS[0]])
+
+
+def vector_folders(folder: Path) -> list[Path]:
+    """Return the folders in which an index may have vectors."""
+    return [folder / name for name in _VECTORS]
+
+
+def _wrong_embedder_in(folder: Path, made_with: str, wanted: str) -> IndexMismatch:
+    return wrong_embedder(f"The index in {folder}", made_with, wanted, f"rag index rebuild --index {folder}")
 
 
 def wrong_embedder(name: str, made_with: str, wanted: str, again: str) -> IndexMismatch:

@@ -3,7 +3,7 @@
     vectors, keywords = LiveVectors(library, ChromaStore.in_folder), LiveKeywords(library, Bm25Index)
 
 A Chroma client does not notice what another process writes, and a keyword index belongs to one state of the
-papers. Both are therefore opened anew, at the next search, when the fingerprint of the library has changed.
+papers. Both are therefore opened anew, at the next search, when another state was published.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 from rag.errors import EnvironmentFault
-from rag.index.library import Library, exact_folder, keyword_folder
+from rag.index.library import Library, Made
 from rag.ports import KeywordIndex, VectorStore
 
 if TYPE_CHECKING:
@@ -33,27 +33,26 @@ class _Follower(Generic[Part]):
     """Opens a part for the published state, again for each new one."""
 
     def __init__(
-        self, library: Library, open_: Callable[[str], Part], close: Callable[[Part], None] | None = None
+        self, library: Library, open_: Callable[[Made], Part], close: Callable[[Part], None] | None = None
     ) -> None:
         self._library = library
         self._open = open_
         self._close = close
-        self._held: tuple[str, Part] | None = None
+        self._held: tuple[Made, Part] | None = None
 
     def now(self) -> Part:
         while True:
-            fingerprint = self._library.published()
-            if self._held is not None and self._held[0] == fingerprint:
+            made = self._library.made()
+            if self._held is not None and self._held[0] == made:
                 return self._held[1]
             self.drop()
             try:
-                part = self._open(fingerprint)
+                part = self._open(made)
             except EnvironmentFault:
-                if self._library.published() == fingerprint:
+                if self._library.made() == made:
                     raise
                 continue  # it was replaced, and the old files deleted, just now
-            self._held = (fingerprint, part)
-            return part
+            self._held = (made, part)
 
     def drop(self) -> None:
         if self._held is not None and self._close is not None:
@@ -65,7 +64,7 @@ class LiveKeywords:
     """The keyword index of the published state; ``open_`` opens one in its folder."""
 
     def __init__(self, library: Library, open_: Callable[[Path], KeywordIndex]) -> None:
-        self._follower = _Follower(library, lambda now: open_(keyword_folder(library.folder, now)))
+        self._follower = _Follower(library, lambda made: open_(made.keywords))
 
     def search(self, question: str, k: int, allowed: frozenset[str] | None = None) -> list[tuple[str, float]]:
         return self._follower.now().search(question, k, allowed)
@@ -89,18 +88,28 @@ class LiveVectors:
         open_exact: Callable[[Path], ClosableVectors] | None = None,
         exact_up_to: int = 0,
     ) -> None:
-        def matrix(fingerprint: str) -> ClosableVectors | None:
-            folder = exact_folder(library.folder, fingerprint)
-            return open_exact(folder) if open_exact and folder.is_dir() else None
+        def matrix(made: Made) -> ClosableVectors | None:
+            return open_exact(made.exact) if open_exact and made.exact.is_dir() else None
 
-        self._store = _Follower(library, lambda _: open_(library.vector_folder), _closed)
+        self._library = library
+        self._store = _Follower(library, lambda made: open_(made.vectors), _closed)
         self._matrix = _Follower(library, matrix)
         self._exact_up_to = exact_up_to
 
     def query(
         self, vector: Vectors, k: int, allowed: frozenset[str] | None = None
     ) -> list[tuple[str, float]]:
-        return self.answering(restricted=allowed is not None).query(vector, k, allowed)
+        while True:
+            before = self._library.made()
+            try:
+                found = self.answering(restricted=allowed is not None).query(vector, k, allowed)
+            except EnvironmentFault:
+                if self._library.made() == before:
+                    raise
+                continue
+            # Chroma reads files late, and those of a state that was replaced meanwhile are gone.
+            if self._library.made() == before:
+                return found
 
     def answering(self, *, restricted: bool = False) -> ClosableVectors:
         """Return what answers a question now."""

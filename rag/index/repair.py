@@ -17,7 +17,7 @@ from rag.index import manifest
 from rag.index.database import PAPERS
 from rag.index.derive import Derivation
 from rag.index.follow import published
-from rag.index.library import exact_folder, keyword_folder, vector_folder
+from rag.index.library import made
 from rag.index.parts import Identity, Parts
 from rag.index.report import SyncReport
 from rag.index.vector_side import Progress
@@ -70,8 +70,8 @@ def rebuild(
 ) -> SyncReport:
     """Derive papers, passages, vector store and keyword index anew from the records, for this embedder.
 
-    Vectors that this embedder made before are used again. Searches by other processes fail or miss papers
-    until it is done.
+    Vectors that this embedder made before are used again. Searches by other processes see the old state until
+    it is done; only on a server, for another embedder, they fail or miss papers meanwhile.
 
     Raises:
         EnvironmentFault, ProviderError: as for ``sync``.
@@ -87,9 +87,13 @@ def rebuild(
         derived = Derivation(writer.db, identity, writer.splitter)
         derived.touch_all()
         derived.settle()
-        writer.vectors.replace()
+        old = writer.published()
+        # On a server others read the very collection: what is there is written over, unless it cannot stay.
+        refill = parts.sharing is not None and old is not None and old.embedder == parts.embedder.id
+        if not refill:
+            writer.vectors.replace()
         _, changed, _, _ = derived.counts([])
-        writer.publish(progress, distrust=True)
+        writer.publish(progress, distrust=True, refill=refill)
         papers = int(writer.db.execute("SELECT count(*) FROM papers").fetchone()[0])
     return SyncReport(
         changed=changed, unchanged=papers - changed, papers=papers, seconds=time.monotonic() - began
@@ -118,7 +122,7 @@ def _require_sound_records(db: sqlite3.Connection, folder: Path) -> None:
 def _about_vectors(writer: Writer) -> list[str]:
     wanted = {id_ for (id_,) in writer.db.execute("SELECT id FROM passages")}
     try:
-        store = writer.parts.open_vectors(vector_folder(writer.folder))
+        store = writer.parts.open_vectors(writer.vectors.folder)
         try:
             stored = store.ids()
             found = store.finds(writer.vectors.sample(stored & wanted))
@@ -137,12 +141,11 @@ def _about_vectors(writer: Writer) -> list[str]:
 
 
 def _about_keywords(writer: Writer) -> list[str]:
-    published = writer.published()
-    if published is None:
+    if writer.published() is None:
         return ["Nothing was published yet."]
     wanted = [key for (key,) in writer.db.execute("SELECT key FROM papers ORDER BY key")]
     try:
-        found = writer.parts.keyword_keys(keyword_folder(writer.folder, published.fingerprint))
+        found = writer.parts.keyword_keys(made(writer.folder, writer.db).keywords)
     except EnvironmentFault as fault:
         return [fault.message]
     return [] if list(found) == wanted else ["The keyword index holds other papers than the records."]
@@ -150,9 +153,8 @@ def _about_keywords(writer: Writer) -> list[str]:
 
 def _about_exact(writer: Writer) -> list[str]:
     """The matrix is a copy that may be missing, in an index of an older version; it must not be wrong."""
-    published = writer.published()
-    folder = exact_folder(writer.folder, published.fingerprint) if published else None
-    if folder is None or writer.parts.exact_ids is None or not folder.is_dir():
+    folder = made(writer.folder, writer.db).exact
+    if writer.published() is None or writer.parts.exact_ids is None or not folder.is_dir():
         return []
     wanted = {id_ for (id_,) in writer.db.execute("SELECT id FROM passages")}
     try:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from rag.errors import EnvironmentFault
 from rag.index import rows
-from rag.index.library import vector_folder
+from rag.index.library import made, other_vectors
 from rag.index.parts import Item, Parts, WritableVectors
 from rag.index.passages import Prepared, joined
 from rag.index.vectors import StoredVectors
@@ -27,10 +27,13 @@ _SAMPLE = 100
 
 
 class VectorSide:
-    """The vector store beside the records ``db``, opened when it is first needed."""
+    """The vector store beside the records ``db``, opened when it is first needed.
+
+    ``folder`` is where it is; it moves when the store is made anew.
+    """
 
     def __init__(self, folder: Path, parts: Parts, db: sqlite3.Connection, stored: StoredVectors) -> None:
-        self._folder = folder
+        self.folder = made(folder, db).vectors
         self._parts = parts
         self._db = db
         self._stored = stored
@@ -48,13 +51,14 @@ class VectorSide:
     def opened(self) -> WritableVectors:
         """The vector store, opened when first needed."""
         if self._vectors is None:
-            self._vectors = self._parts.open_vectors(vector_folder(self._folder))
+            self._vectors = self._parts.open_vectors(self.folder)
         return self._vectors
 
     def replace(self) -> WritableVectors:
-        """Throw the vector store away, however damaged, and open an empty one."""
-        if self._vectors is None:
-            shutil.rmtree(vector_folder(self._folder), ignore_errors=True)
+        """Open an empty vector store, beside the one that others may read until the new one is published."""
+        self.close()
+        self.folder = other_vectors(self.folder)
+        shutil.rmtree(self.folder, ignore_errors=True)
         vectors = self.opened()
         vectors.reset()
         return vectors

@@ -10,6 +10,7 @@ What a reader sees meanwhile:
     2  papers and passages are derived                   the old state
     3  new passages are embedded and put into Chroma     the old state: ids that are not published are ignored
     4  a keyword index is written beside the old one     the old state
+       (a vector store that is made anew likewise)
     5  the transaction ends: the new state is published  the new state
     6  what only the old state used is deleted           the new state
 
@@ -35,7 +36,7 @@ from rag.errors import EnvironmentFault, IndexMismatch
 from rag.index import lock, manifest
 from rag.index.adopt import adopt
 from rag.index.database import FORMAT, PAPERS, VECTORS, faults, open_papers
-from rag.index.library import EXACT, keyword_folder, published_token, wrong_embedder
+from rag.index.library import EXACT, keyword_folder, made, published_token, vector_folders, wrong_embedder
 from rag.index.manifest import Manifest
 from rag.index.parts import Parts
 from rag.index.passages import Splitter, joined
@@ -142,12 +143,15 @@ class Writer:
         if dict(found.splitter) != self.splitter.settings():
             raise IndexMismatch(f"{name} was cut into passages by other rules.", f"Cut it anew: {again}")
 
-    def publish(self, progress: Progress | None = None, *, distrust: bool = False) -> bool:
+    def publish(
+        self, progress: Progress | None = None, *, distrust: bool = False, refill: bool = False
+    ) -> bool:
         """Bring vectors and keyword index into line with the passages, then publish them; steps 3 to 6.
 
         Args:
             progress: told (done, total) passages as they are embedded.
             distrust: compare Chroma with the records even if the last writer ended well.
+            refill: store every passage again, whatever is stored.
 
         Returns:
             whether there was anything to do.
@@ -155,14 +159,14 @@ class Writer:
         old = self.published()
         new = self._describe(old)
         suspect = distrust or self.is_suspect()
-        keywords = keyword_folder(self.folder, new.fingerprint)
+        keywords = self._keywords(new, anew=distrust)
         rows_differ = self.upload is not None and self.upload.compare()
         moved = self._any("fresh") or self._any("gone") or rows_differ
         if old == new and keywords.is_dir() and not suspect and not moved:
             self.db.execute("COMMIT")
             return False
         self.begin()
-        self._fill(progress, suspect=suspect)
+        self._fill(progress, suspect=suspect, refill=refill)
         self.vectors.close()  # a large one takes more memory than all the rest
         if distrust or not keywords.is_dir():  # one that is there is whole: it was renamed when done
             self._build_keywords(keywords, new.dimensions)
@@ -170,13 +174,22 @@ class Writer:
         if self.upload is not None:
             self.upload.push(suspect=suspect)
             token = self.upload.publish(new)
-        self._commit(new, token)
-        self._clean_up(new)
+        self._commit(new, token, keywords)
+        self._clean_up(new, keywords)
         return True
 
-    def _fill(self, progress: Progress | None, *, suspect: bool) -> None:
+    def _keywords(self, new: Manifest, *, anew: bool = False) -> Path:
+        """Where the keyword index of the new state is or comes to be; ``anew`` never where it is read now."""
+        now = made(self.folder, self.db)
+        if now.fingerprint == new.fingerprint and not anew:
+            return now.keywords
+        first = keyword_folder(self.folder, new.fingerprint)
+        return first if now.keywords != first else first.with_name(f"{first.name}-2")
+
+    def _fill(self, progress: Progress | None, *, suspect: bool, refill: bool) -> None:
         if suspect:
             missing = self.vectors.missing()
+            missing = self._ids("passages") if refill else missing
             self.vectors.fill(missing, len(missing), progress)
             return
         total = self.db.execute("SELECT count(*) FROM temp.fresh").fetchone()[0]
@@ -200,15 +213,16 @@ class Writer:
             self.db.execute("INSERT INTO meta VALUES ('server', ?)", (token,))
             self.db.execute("COMMIT")
             return
-        keywords = keyword_folder(self.folder, new.fingerprint)
+        keywords = self._keywords(new)
         if not keywords.is_dir():
             self._build_keywords(keywords, new.dimensions)
-        self._commit(new, token)
+        self._commit(new, token, keywords)
         manifest.write(self.folder, new)
-        self._drop_old_keywords(new)
+        self._drop_old(keywords)
 
-    def _commit(self, new: Manifest, token: str) -> None:
+    def _commit(self, new: Manifest, token: str, keywords: Path) -> None:
         said = [("manifest", new.dumps()), ("fingerprint", new.fingerprint)]
+        said += [("keywords", keywords.name), ("vectors", self.vectors.folder.name)]
         said += [("server", token)] if token else []
         self.db.executemany("INSERT OR REPLACE INTO meta VALUES (?, ?)", said)
         self.db.execute("COMMIT")
@@ -252,7 +266,7 @@ class Writer:
         dimensions = known or embedder.dimensions
         return Manifest(FORMAT, embedder.id, dimensions, settings, papers, passages, digest.hexdigest()[:16])
 
-    def _clean_up(self, new: Manifest) -> None:
+    def _clean_up(self, new: Manifest, keywords: Path) -> None:
         """Delete what only the old state used. Whoever is killed in here leaves ``unfinished`` behind."""
         manifest.write(self.folder, new)
         gone = self._ids("temp.gone")
@@ -266,14 +280,14 @@ class Writer:
         )
         if self.upload is not None:
             self.upload.clean()
-        self._drop_old_keywords(new)
+        self._drop_old(keywords)
         (self.folder / UNFINISHED).unlink()
 
-    def _drop_old_keywords(self, new: Manifest) -> None:
-        for each in (self.folder / "keyword").iterdir():
-            if each.name != new.fingerprint:
-                # Where files in use cannot be deleted, a later run does it.
-                shutil.rmtree(each, ignore_errors=True)
+    def _drop_old(self, keywords: Path) -> None:
+        kept = {keywords, self.vectors.folder}
+        for each in {*(self.folder / "keyword").iterdir(), *vector_folders(self.folder)} - kept:
+            # Where files in use cannot be deleted, a later run does it.
+            shutil.rmtree(each, ignore_errors=True)
 
     def _is_published(self, id_: str) -> bool:
         return self.db.execute("SELECT 1 FROM passages WHERE id = ?", (id_,)).fetchone() is not None
