@@ -22,6 +22,7 @@ from rag.settings import Settings
 from rag.wiring_fetch import fetch_arxiv, fetch_openreview, fetch_s2
 from rag.wiring_index import (
     Note,
+    Told,
     build_sample,
     changes,
     describe,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Note",
+    "Told",
     "ask",
     "build_sample",
     "changes",

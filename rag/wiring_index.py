@@ -6,11 +6,11 @@ ingest(load(), [Path("papers")], note=print).added
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
 from tempfile import NamedTemporaryFile
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from rag.index.parts import Identity, Ingest, Parts, Read
     from rag.index.repair import Findings
     from rag.index.report import SyncReport
+    from rag.index.shared import FileNames
+    from rag.index.ways import Ways
     from rag.ports import Embedder
 
 Note = Callable[[str], None]
@@ -56,37 +58,49 @@ def embedder(settings: Settings) -> Embedder:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is told about reading, beside the files: None for what was told before, if anything.
+
+    Args:
+        columns: by hand, {"title": "Name"}.
+        catalog: a file of titles for bare abstracts.
+        forget: whether nothing of what was told before counts.
+    """
+
+    columns: Mapping[str, str] | None = None
+    catalog: Path | None = None
+    forget: bool = False
+
+
+NOTHING = Told()
+
+
 def ingest(
-    settings: Settings,
-    paths: Sequence[Path],
-    note: Note,
-    *,
-    prune: bool = False,
-    mapping: Mapping[str, str] | None = None,
-    catalog: Path | None = None,
+    settings: Settings, paths: Sequence[Path], note: Note, *, prune: bool = False, told: Told = NOTHING
 ) -> SyncReport:
     """Bring the index into line with files and folders.
 
     Raises:
         UsageError: a path is missing, or nothing in any of them is a paper; the index is left as it was.
     """
-    from rag.corpus.catalog import Catalog
     from rag.index.database import knows
 
-    files = found(settings, paths)
-    titles = Catalog.load(catalog) if catalog else None
-    read = partial(_read, mapping=mapping, titles=titles)
+    paths = given(settings, paths)
+    files = found(paths)
+    names = file_names(settings)
     place = places.writing(settings)
-    if not knows(place.folder, files):  # else a file that did not change would be opened
-        _require_a_paper(files, partial(_read, mapping=mapping))
-    made_of = [__version__, sorted((mapping or {}).items()), titles.fingerprint if titles else ""]
+    ways = _ways(settings, place.folder, paths, told)
+    read = _Reading(place.folder, ways, names)
+    if not knows(place.folder, map(names.name, files)):  # else a file that did not change would be opened
+        _require_a_paper(files, read.bare)
     report = _sync(
         settings,
         places.prepared(place),
         files,
         note,
         read=read,
-        reading=hashlib.sha256(repr(made_of).encode()).hexdigest()[:16],
+        ways=ways,
         prune=prune,
         label="Ingesting",
     )
@@ -95,25 +109,79 @@ def ingest(
     return report
 
 
-def describe(
-    settings: Settings,
-    paths: Sequence[Path],
-    mapping: Mapping[str, str] | None = None,
-    catalog: Path | None = None,
-) -> list[Description]:
+def describe(settings: Settings, paths: Sequence[Path], told: Told = NOTHING) -> list[Description]:
     """Say what an ingest would read, with the first records of each file."""
     from rag import corpus
-    from rag.corpus.catalog import Catalog
 
-    described = [corpus.describe(file, mapping) for file in found(settings, paths)]
-    if catalog is None:
-        return described
-    titles = Catalog.load(catalog)
-    # The catalogue judges papers together: the first ones alone could get other titles.
+    paths = given(settings, paths)
+    folder = places.writing(settings).folder
+    read = _Reading(folder, _ways(settings, folder, paths, told), file_names(settings))
+    described = [corpus.describe(file, read.columns(file)) for file in found(paths)]
     return [
-        replace(each, records=tuple(islice(_read(Path(each.file), mapping, titles), len(each.records))))
+        # The catalogue judges papers together: the first ones alone could get other titles.
+        replace(each, records=tuple(islice(read(Path(each.file)), len(each.records))))
+        if read.titles(Path(each.file))
+        else each
         for each in described
     ]
+
+
+def _ways(settings: Settings, folder: Path, paths: Sequence[Path], told: Told) -> Ways:
+    """What was told of reading these paths, now or before."""
+    from rag.corpus.catalog import Catalog
+    from rag.index.ways import Ways
+
+    ways = Ways.recalled(folder)
+    columns = {} if told.forget and told.columns is None else told.columns
+    catalog = ("", b"") if told.forget else None
+    if told.catalog:
+        titles = Catalog.load(told.catalog)
+        catalog = (titles.fingerprint, titles.dumps())
+    if columns is None and catalog is None:
+        return ways
+    for path in paths:
+        ways = ways.given(file_names(settings).name(path), columns=columns, catalog=catalog)
+    return ways
+
+
+class _Reading:
+    """Reads files, each as was told; a catalogue is opened when a file that did change needs it."""
+
+    def __init__(self, folder: Path, ways: Ways, names: FileNames) -> None:
+        self._folder = folder
+        self._ways = ways
+        self._names = names
+        self._catalogs: dict[str, Catalog] = {}
+
+    def __call__(self, path: Path) -> Iterator[Paper | Failure]:
+        items = self.bare(path)
+        titles = self.titles(path)
+        return titles.entitle(items) if titles else items
+
+    def bare(self, path: Path) -> Iterator[Paper | Failure]:
+        """Read a file without giving titles."""
+        from rag import corpus
+
+        return corpus.read(path, self.columns(path))
+
+    def columns(self, path: Path) -> dict[str, str]:
+        return dict(self._ways.of(self._names.name(path)).columns)
+
+    def titles(self, path: Path) -> Catalog | None:
+        """Return the catalogue for a file, if it has one."""
+        id_ = self._ways.of(self._names.name(path)).catalog
+        if id_ and id_ not in self._catalogs:
+            self._catalogs[id_] = self._catalog(id_)
+        return self._catalogs.get(id_)
+
+    def _catalog(self, id_: str) -> Catalog:
+        from rag.corpus.catalog import Catalog
+        from rag.index.ways import titles
+
+        packed = self._ways.catalogs.get(id_) or titles(self._folder, id_)
+        if packed is None:
+            raise EnvironmentFault("The catalogue of titles is gone.", "Give it once more: --catalog FILE")
+        return Catalog.loads(packed)
 
 
 def changes(settings: Settings, paths: Sequence[Path]) -> Iterator[None]:
@@ -132,12 +200,28 @@ def changes(settings: Settings, paths: Sequence[Path]) -> Iterator[None]:
     return changes(paths, [places.writing(settings).folder])
 
 
-def found(settings: Settings, paths: Sequence[Path]) -> list[Path]:
-    """Return the files under ``paths``; what is piped in (``-``) is kept as a file of the data folder."""
+def given(settings: Settings, paths: Sequence[Path]) -> list[Path]:
+    """Return the paths as files and folders; what is piped in (``-``) is kept in the data folder."""
     from rag import corpus
 
-    files = corpus.discover(paths)
-    return [_kept(settings, sys.stdin.buffer) if file == corpus.STDIN else file for file in files]
+    return [
+        _kept(settings, sys.stdin.buffer) if path == corpus.STDIN else Path(os.path.abspath(path))
+        for path in paths
+    ]
+
+
+def found(paths: Sequence[Path]) -> list[Path]:
+    """Return the files under ``paths``."""
+    from rag import corpus
+
+    return corpus.discover(paths)
+
+
+def file_names(settings: Settings) -> FileNames:
+    """What files of this machine are called in the records."""
+    from rag.index.shared import FileNames
+
+    return wiring_server.files() if places.writing(settings).kind == "server" else FileNames()
 
 
 def _kept(settings: Settings, pipe: BinaryIO) -> Path:
@@ -157,16 +241,6 @@ def _kept(settings: Settings, pipe: BinaryIO) -> Path:
         ) from None
 
 
-def _read(
-    path: Path, mapping: Mapping[str, str] | None = None, titles: Catalog | None = None
-) -> Iterator[Paper | Failure]:
-    """Read a file, its untitled papers named by the catalogue."""
-    from rag import corpus
-
-    items = corpus.read(path, mapping)
-    return titles.entitle(items) if titles else items
-
-
 def _counted(read: Read, told: Callable[[int, int], None]) -> Read:
     """Count what is read on the bar; of how many, nobody knows before the end."""
     numbers = count(1)
@@ -183,8 +257,10 @@ def _counted(read: Read, told: Callable[[int, int], None]) -> Read:
 
 def build_sample(settings: Settings, folder: Path, note: Note, *, bar: bool = True) -> None:
     """Make the index of the bundled papers."""
+    from rag import corpus
+
     note("No index yet: building one of the 38 bundled papers (your own: rag ingest PATH) ...")
-    _sync(settings, folder, [places.SAMPLE], note, read=_read, label="Building", bar=bar)
+    _sync(settings, folder, [places.SAMPLE], note, read=corpus.read, label="Building", bar=bar)
 
 
 def remove(settings: Settings, keys: Sequence[str], note: Note) -> SyncReport:
@@ -265,7 +341,7 @@ def _sync(
     *,
     read: Read,
     label: str,
-    reading: str = __version__,
+    ways: Ways | None = None,
     prune: bool = False,
     bar: bool = True,
 ) -> SyncReport:
@@ -278,7 +354,8 @@ def _sync(
             read=_counted(read, told),
             identity=_identity(),
             parts=parts(settings),
-            reading=reading,
+            reading=__version__,
+            ways=ways,
             prune=prune,
             progress=told,
             on_wait=_waiting(note),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rag.adapters.chroma_store import ChromaStore
     from rag.index.follow import Following
     from rag.index.parts import Parts
+    from rag.index.shared import FileNames
 
 
 def connect(settings: Settings) -> ChromaServer:
@@ -65,12 +66,19 @@ def passages(following: Following) -> Callable[[Path], ChromaStore]:
 def shared(parts: Parts, server: ChromaServer) -> Parts:
     """Return the parts of an index whose records and vectors are on ``server``."""
     from rag.corpus import identity
-    from rag.index.shared import FileNames, Sharing
+    from rag.index.shared import Sharing
 
     return replace(
         parts,
         open_vectors=lambda _: server.passages(make=True),
         build_exact=None,
         exact_ids=None,
-        sharing=Sharing(server, FileNames(f"@{platform.node()}:"), identity.signatures),
+        sharing=Sharing(server, files(), identity.signatures),
     )
+
+
+def files() -> FileNames:
+    """What files of this machine are called on a server."""
+    from rag.index.shared import FileNames
+
+    return FileNames(f"@{platform.node()}:")

@@ -117,6 +117,45 @@ def test_another_catalogue_reads_again(tmp_path: Path) -> None:
         assert report(pile, "--catalog", catalog, "--index", index)["changed"] == changed
 
 
+def test_a_catalogue_holds_until_another_is_given(tmp_path: Path) -> None:
+    pile, catalog, index = tmp_path / "pile", tmp_path / "titles.jsonl", tmp_path / "index"
+    pile.mkdir()
+    quux = json.dumps({"abstract": "We present QuuxNet, which reads tables by columns, and it wins 12.5%."})
+    (pile / "a.json").write_text(json.dumps({"abstract": ABSTRACT}))
+    (pile / "b.json").write_text(quux)
+    given = ["FooNet: A Network of Bars for the Baz Benchmark", "QuuxNet: Reading Tables by Columns"]
+    others = ["Sleep of Dogs", "Rain on Roofs", "Sorting with Lasers"]
+    catalog.write_text("".join(json.dumps({"title": title}) + "\n" for title in given + others))
+    assert report(pile, "--catalog", catalog, "--index", index)["added"] == 2
+    before = stored(index)
+    catalog.unlink()
+    again = report(pile, "--index", index)
+    assert [again[name] for name in ("added", "changed", "unchanged")] == [0, 0, 2]
+    assert stored(index) == before
+    os.utime(pile / "a.json", (1, 1))
+    (pile / "b.json").write_text(quux.replace("12.5%", "13.5%"))
+    assert report(pile / "b.json", "--index", index)["failed"] == []
+    shown = json.loads(rag("ingest", pile, "--index", index, "--dry-run", "--json").stdout)
+    titles = [record["title"] for file in shown["files"] for record in file["records"]]
+    assert titles == [json.loads(row[2])[0] for row in stored(index)["papers"]] == given
+    assert report(pile, "--forget", "--index", index)["papers"] == 2
+    assert all(json.loads(row[2])[0] is None for row in stored(index)["papers"])
+    with closing(sqlite3.connect(index / "papers.sqlite")) as db:
+        assert db.execute("SELECT count(*) FROM catalogs").fetchone() == (0,)
+
+
+def test_columns_hold_for_files_that_come_later_in_the_folder(tmp_path: Path) -> None:
+    pile, index = tmp_path / "pile", tmp_path / "index"
+    pile.mkdir()
+    row = f'"{{}}","{ABSTRACT} {{}}"\n'
+    (pile / "a.csv").write_text("Name,Words\n" + row.format("FooNet", "It wins."))
+    mapped = ("--map", "title=Name", "--map", "abstract=Words")
+    assert report(pile, *mapped, "--index", index)["added"] == 1
+    (pile / "b.csv").write_text("Name,Words\n" + row.format("BarNet", "It loses on everything else."))
+    again = report(pile, "--index", index)
+    assert [again[name] for name in ("added", "changed", "unchanged", "failed")] == [1, 0, 1, []]
+
+
 # Watching
 
 

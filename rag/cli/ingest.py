@@ -38,10 +38,13 @@ def ingest(
         typer.Option(
             "--catalog",
             metavar="FILE",
-            help="Titles for bare abstracts; give it each time.",
+            help="Titles for bare abstracts.",
             show_default=False,
         ),
     ] = None,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Drop what --map and --catalog said of these paths before.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Show what would be read, change nothing.")
     ] = False,
@@ -62,17 +65,17 @@ def ingest(
     rag ingest ~/papers --prune --watch
 
     Running it again re-reads only what changed. A record that cannot be read is listed and never stops the
-    others.
+    others. What --map and --catalog say of a file or folder holds until they say something else.
     """
     settings = options.settings(ctx, {"index": index})
-    columns = mapping(map_ or [])
+    told = wiring.Told(mapping(map_) if map_ else None, catalog, forget)
     note = options.note(ctx)
     if dry_run:
-        output.described(wiring.describe(settings, paths, columns, catalog), json)
+        output.described(wiring.describe(settings, paths, told), json)
         return
 
     def once() -> SyncReport:
-        return wiring.ingest(settings, paths, note, prune=prune, mapping=columns, catalog=catalog)
+        return wiring.ingest(settings, paths, note, prune=prune, told=told)
 
     if watch:
         watching(wiring.changes(settings, paths), once, json, note)

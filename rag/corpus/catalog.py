@@ -7,6 +7,8 @@ where most abstracts find their title beyond doubt, the others are probably ther
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -78,6 +80,16 @@ class Catalog:
                 "Name a JSONL, CSV or BibTeX file with titles.",
             )
         return cls(entries)
+
+    def dumps(self) -> bytes:
+        """Return all of it, packed, for ``Catalog.loads``."""
+        rows = [[getattr(entry, name) for name in Entry.__slots__] for entry in self.entries]
+        return zlib.compress(json.dumps(rows, ensure_ascii=False).encode("utf-8", "replace"))
+
+    @classmethod
+    def loads(cls, packed: bytes) -> Catalog:
+        rows = json.loads(zlib.decompress(packed))
+        return cls(Entry(title, tuple(authors), *rest) for title, authors, *rest in rows)
 
     def assign(
         self,

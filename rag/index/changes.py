@@ -18,6 +18,7 @@ from rag.index import rows
 from rag.index.derive import Derivation
 from rag.index.parts import Identity, Read
 from rag.index.shared import FileNames
+from rag.index.ways import Ways
 from rag.records import Failure, Paper
 
 # A file written again within this time of being read may keep its size and its time.
@@ -33,6 +34,7 @@ class Changes:
         papers: told which papers a change of records concerns.
         read: yields the papers and failures of a file.
         reading: a name for how files are read; files read under another one are read again.
+        ways: what was given for reading some of them, which is part of how they are read.
         files: what files are called in the records.
     """
 
@@ -44,6 +46,7 @@ class Changes:
         read: Read,
         identity: Identity,
         reading: str,
+        ways: Ways,
         files: FileNames,
     ) -> None:
         self._db = db
@@ -51,6 +54,7 @@ class Changes:
         self._identity = identity
         self._papers = papers
         self._reading = reading
+        self._ways = ways
         self._files = files
         self._run = int(db.execute("SELECT coalesce(max(run), 0) + 1 FROM records").fetchone()[0])
         self.failed: list[Failure] = []
@@ -61,19 +65,20 @@ class Changes:
         if not _is_text(name):
             self.failed.append(Failure(ascii(shown), 0, "the file's name is not valid Unicode"))
             return
+        reading = self._reading_of(name)
         checked = time.time_ns()
         try:
             stat = path.stat()
-            if self._is_unchanged(name, stat.st_size, stat.st_mtime_ns):
+            if self._is_unchanged(name, stat.st_size, stat.st_mtime_ns, reading):
                 return
             digest = _digest(path)
         except OSError as error:
             self.failed.append(Failure(shown, 0, _reason(error)))
             return
-        state = (stat.st_size, stat.st_mtime_ns, checked, digest, self._reading)
+        state = (stat.st_size, stat.st_mtime_ns, checked, digest, reading)
         if self._db.execute(
             "SELECT 1 FROM files WHERE path = ? AND sha256 = ? AND reading = ? AND NOT failed",
-            (name, digest, self._reading),
+            (name, digest, reading),
         ).fetchone():
             self._remember(name, state, failed=False)
         else:
@@ -89,11 +94,15 @@ class Changes:
                 self._db.execute("DELETE FROM files WHERE path = ?", (name,))
                 self._db.execute("DELETE FROM failures WHERE file = ?", (name,))
 
-    def _is_unchanged(self, name: str, size: int, mtime_ns: int) -> bool:
+    def _reading_of(self, name: str) -> str:
+        way = str(self._ways.of(name))
+        return hashlib.sha256(f"{self._reading} {way}".encode()).hexdigest()[:16] if way else self._reading
+
+    def _is_unchanged(self, name: str, size: int, mtime_ns: int, reading: str) -> bool:
         row = self._db.execute(
             "SELECT checked_ns FROM files WHERE path = ? AND size = ? AND mtime_ns = ? AND reading = ?"
             " AND NOT failed",
-            (name, size, mtime_ns, self._reading),
+            (name, size, mtime_ns, reading),
         ).fetchone()
         tick = _COARSE_CLOCK if mtime_ns % 1_000_000_000 == 0 else _CLOCK_TICK
         return row is not None and mtime_ns + tick < row[0]

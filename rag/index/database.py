@@ -86,15 +86,15 @@ def open_readonly(folder: Path) -> sqlite3.Connection:
     return db
 
 
-def knows(folder: Path, files: Iterable[Path]) -> bool:
-    """Whether an index in ``folder`` has read one of ``files`` before.
+def knows(folder: Path, files: Iterable[str]) -> bool:
+    """Whether an index in ``folder`` has read one of ``files``, as the records call them, before.
 
     Raises:
         IndexMismatch, EnvironmentFault: as for ``open_readonly``.
     """
     try:
         with closing(open_readonly(folder)) as db, faults(folder):
-            names = (os.fsencode(file.absolute()).decode("utf-8", "replace") for file in files)
+            names = (file.encode(errors="replace").decode() for file in files)
             return any(db.execute("SELECT 1 FROM files WHERE path = ?", (name,)).fetchone() for name in names)
     except IndexMissing:
         return False

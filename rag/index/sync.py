@@ -19,6 +19,7 @@ from rag.index.derive import Derivation
 from rag.index.parts import Identity, Parts, Read
 from rag.index.report import SyncReport
 from rag.index.vector_side import Progress
+from rag.index.ways import Ways
 from rag.index.writer import OnWait, Writer, writing_to
 
 
@@ -30,6 +31,7 @@ def sync(
     identity: Identity,
     parts: Parts,
     reading: str = "",
+    ways: Ways | None = None,
     prune: bool = False,
     progress: Progress | None = None,
     on_wait: OnWait | None = None,
@@ -44,6 +46,7 @@ def sync(
         identity: when two records are the same paper.
         parts: the adapters.
         reading: a name for how ``read`` works; when it changes, every file is read again.
+        ways: what was given for reading some files, now or before; remembered from now on.
         prune: drop papers whose file is gone.
         progress: told (done, total) passages while they are embedded.
         on_wait: told who is writing when another process is; ``timeout`` is how many seconds to wait for it.
@@ -55,11 +58,13 @@ def sync(
         KeyboardInterrupt: likewise.
     """
     began = time.monotonic()
+    ways = ways or Ways()
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
         derived = Derivation(writer.db, identity, writer.splitter)
         changes = Changes(
-            writer.db, derived, read=read, identity=identity, reading=reading, files=parts.files
+            writer.db, derived, read=read, identity=identity, reading=reading, ways=ways, files=parts.files
         )
+        ways.keep(writer.db)
         for path in files:
             changes.take_file(path)
         if prune:
