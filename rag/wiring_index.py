@@ -9,12 +9,12 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import count, islice
 from pathlib import Path
-from tempfile import NamedTemporaryFile
-from typing import TYPE_CHECKING, BinaryIO
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 from rag import __version__, places, wiring_server
 from rag.errors import EnvironmentFault, UsageError
@@ -193,7 +193,7 @@ def changes(settings: Settings, paths: Sequence[Path]) -> Iterator[None]:
     from rag import corpus
     from rag.adapters.watch import changes
 
-    if corpus.STDIN in paths:
+    if any(map(corpus.is_pipe, paths)):
         raise UsageError("A pipe cannot be watched.", "Leave out --watch, or name files or folders.")
     if missing := next((path for path in paths if not path.exists()), None):
         raise UsageError(f"There is no file or folder {missing}.", "Check the spelling.")
@@ -201,13 +201,10 @@ def changes(settings: Settings, paths: Sequence[Path]) -> Iterator[None]:
 
 
 def given(settings: Settings, paths: Sequence[Path]) -> list[Path]:
-    """Return the paths as files and folders; what is piped in (``-``) is kept in the data folder."""
+    """Return the paths as files and folders; what is piped in (``-`` or a named pipe) is kept as a file."""
     from rag import corpus
 
-    return [
-        _kept(settings, sys.stdin.buffer) if path == corpus.STDIN else Path(os.path.abspath(path))
-        for path in paths
-    ]
+    return [_kept(settings, path) if corpus.is_pipe(path) else Path(os.path.abspath(path)) for path in paths]
 
 
 def found(paths: Sequence[Path]) -> list[Path]:
@@ -224,17 +221,24 @@ def file_names(settings: Settings) -> FileNames:
     return wiring_server.files() if places.writing(settings).kind == "server" else FileNames()
 
 
-def _kept(settings: Settings, pipe: BinaryIO) -> Path:
+def _kept(settings: Settings, path: Path) -> Path:
     """Keep what is piped in under the name of its content, so that the same again is nothing new."""
+    from rag import corpus
+
     folder = (settings.data_dir / "piped").absolute()
     digest = hashlib.sha256()
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=folder, prefix=".", delete=False) as part:
-            while block := pipe.read(2**20):
-                digest.update(block)
-                part.write(block)
-        return Path(part.name).replace(folder / digest.hexdigest()[:16])
+        with (
+            nullcontext(sys.stdin.buffer) if path == corpus.STDIN else path.open("rb") as pipe,
+            TemporaryDirectory(dir=folder, prefix=".") as own,  # goes with whatever stops this
+        ):
+            part = Path(own) / "part"
+            with part.open("wb") as out:
+                while block := pipe.read(2**20):
+                    digest.update(block)
+                    out.write(block)
+            return part.replace(folder / digest.hexdigest()[:16])
     except OSError as error:
         raise EnvironmentFault(
             f"{folder} cannot be written: {error.strerror}.", "Name another folder with RAG_DATA_DIR."

@@ -156,6 +156,19 @@ def test_columns_hold_for_files_that_come_later_in_the_folder(tmp_path: Path) ->
     assert [again[name] for name in ("added", "changed", "unchanged", "failed")] == [1, 0, 1, []]
 
 
+@pytest.mark.skipif(os.name != "posix", reason="pipes with names")
+def test_a_pipe_with_a_name_is_read_once_and_passed_over_in_a_folder(tmp_path: Path) -> None:
+    pile, index = tmp_path / "pile", tmp_path / "index"
+    pile.mkdir()
+    (pile / "a.jsonl").write_text(line("FooNet"))
+    os.mkfifo(pile / "pipe")
+    assert report(pile, "--index", index)["added"] == 1
+    writer = threading.Thread(target=(pile / "pipe").write_text, args=[line("BarNet")])
+    writer.start()
+    assert report(pile / "pipe", "--index", index)["added"] == 1
+    writer.join()
+
+
 # Watching
 
 

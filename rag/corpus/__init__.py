@@ -6,7 +6,7 @@
 ``keys`` and ``identity`` say how a paper is called and which records are one paper, ``catalog`` finds titles.
 """
 
-from rag.corpus.files import STDIN, discover, sample
+from rag.corpus.files import STDIN, discover, is_pipe, sample
 from rag.corpus.read import Description, describe, read
 
-__all__ = ["STDIN", "Description", "describe", "discover", "read", "sample"]
+__all__ = ["STDIN", "Description", "describe", "discover", "is_pipe", "read", "sample"]

@@ -25,11 +25,16 @@ def sample() -> Path:
     return Path(str(resources.files("rag") / "data" / "icml2025-sample.jsonl"))
 
 
+def is_pipe(path: Path) -> bool:
+    """Whether what is there can be read once only: standard input, or a pipe with a name (``<(...)``)."""
+    return path == STDIN or path.is_fifo()
+
+
 def discover(paths: Iterable[Path | str]) -> list[Path]:
     """Return the absolute paths of the files under ``paths``, each once, folders in sorted order.
 
-    Hidden files and folders and files of foreign kinds (images, programs) are skipped in folders, never when
-    named. ``-`` stands for standard input and is returned as it is.
+    Hidden files and folders, files of foreign kinds (images, programs), pipes and sockets are skipped in
+    folders, never when named. ``-`` stands for standard input and is returned as it is.
 
     Raises:
         UsageError: a path does not exist, or a folder holds nothing that could be read.
@@ -59,4 +64,6 @@ def _under(path: Path) -> list[Path]:
 def _walk(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(os.path.abspath(folder)):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (Path(root, name) for name in names if not name.startswith("."))
+        files = (Path(root, name) for name in names if not name.startswith("."))
+        # Opening a pipe that nobody writes to waits for ever.
+        yield from (file for file in files if file.is_file() or not file.exists())
