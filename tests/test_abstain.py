@@ -41,6 +41,7 @@ def decided(question: str) -> Decision:
             "What percentage of tokens does SkimRead keep?",
             "The abstract of skim does not state what percentage.",
         ),
+        ("How much memory does SkimRead save?", "The abstract of skim does not state how much."),
         ("Who funded GripNet?", "The abstract of robots does not state who."),
     ],
 )
@@ -83,6 +84,7 @@ def test_a_false_premise_is_declined(question: str) -> None:
         "How much does SkimRead speed up the time to first token?",
         "What is GripNet good for?",
         "What does TinyBits propose?",
+        "How big is the speedup of SkimRead?",
         "how much less memory does a 7b model need with tinybits",
     ],
 )
@@ -91,6 +93,16 @@ def test_answerable_questions_are_answered(question: str) -> None:
     assert decision.answer, decision
     assert decision.reason is None
     assert decision.confidence >= Limits().threshold
+
+
+def test_a_share_and_a_cost_are_figures_whatever_they_are_called() -> None:
+    text = "BrambleNet routes tokens. Its routing costs fall by 30%. It needs 12% fewer steps on sums."
+    pile = hits([paper("bramble", text), *PILE])
+    assert decide("How much do routing costs fall with BrambleNet?", pile).answer
+    assert decide("How many fewer steps does BrambleNet need on sums?", pile).answer
+    assert decide("How much does BrambleNet cost?", pile).reason == (
+        "The abstract of bramble does not state the cost in money."
+    )
 
 
 def test_which_takes_for_granted_what_the_paper_may_deny() -> None:

@@ -54,7 +54,7 @@ class Limits:
     missing: float = 4.36
     unfilled: float = 4.68
     contradicted: float = 3.02
-    presumes: float = 2.17
+    presumes: float = 2.05
 
 
 @dataclass(frozen=True, slots=True)

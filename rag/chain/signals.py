@@ -140,10 +140,18 @@ def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
 
 
 def _without_change(asked: Asked) -> Asked:
-    """Return a question for a figure of something named without its words of change."""
-    if asked.slot.kind != "amount" or not asked.names:
+    """Return a question for a figure of something named without its words of change, and without "share"."""
+    slot = asked.slot
+    if slot.kind != "amount" or not asked.names:
         return asked
-    words = tuple(t for t in asked.words if concept_of_stem(t.stem) not in _CHANGES)
+    unsaid = slot.nouns if slot.unit == "%" else ()  # the sign says it
+    words = tuple(
+        t
+        for t in asked.words
+        if concept_of_stem(t.stem) not in _CHANGES
+        and t.stem not in unsaid
+        and not asked.text[: t.start].lower().endswith("how ")
+    )
     return replace(asked, words=words)
 
 
@@ -263,7 +271,9 @@ class _Look:
         words = _covered(asked.words, sentence, self.weights)
         cosine = 0.0
         if self.similarity and (place, j) in self.embedded:
-            cosine = max(0.0, self.similarity(asked.bare, sentence.span.text))
+            # "Why was it needed?" says nothing of what is wanted: where only names do, they are left in.
+            meant = asked.bare if asked.words else asked.text
+            cosine = max(0.0, self.similarity(meant, sentence.span.text))
         filled = fills(asked, sentence)
         named = _named(asked, sentence)
         kind = 0.0 if not asked.slot.kind else 0.6 * filled
@@ -370,6 +380,9 @@ def _is_tied(asked: Asked, tying: Sequence[Name], scored: Sequence[Scored], i: i
     here = [s.sentence for s in scored[max(0, i - 1) : i + 1]]
     if not all(any(s.lexicon.has(name) for s in here) for name in tying):
         return False
+    if asked.slot.kind == "amount" and asked.words and not tying:
+        # "How much memory does X save?" is not answered by how much faster it is.
+        return any(s.words for s in scored[max(0, i - 1) : i + 1])
     if asked.slot.kind != "named":
         return True
     if not all(any(_has_figure(s, figure) for s in here) for figure in asked.figures):

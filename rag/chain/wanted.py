@@ -52,7 +52,9 @@ _DURATION = re.compile(
     re.IGNORECASE,
 )
 _MONEY = re.compile(
-    r"\bhow much (?:does|did|do|would) .{0,60}\bcosts?\b|\b(?:price|dollars|usd|euros?)\b", re.IGNORECASE
+    r"\bhow much (?:does|did|do|would) .{0,60}\bcosts?\b(?! (?:fall|drop|decrease|shrink|rise|grow|go)\b)"
+    r"|\b(?:price|dollars|usd|euros?)\b",
+    re.IGNORECASE,
 )
 _PLACE = re.compile(
     r"\bwhere (?:can|could|do|may) (?:i|we|one|you) (?:find|download|get|obtain)\b|\bdownload\b"
@@ -174,6 +176,8 @@ def _counted(noun: str, unit: str) -> Slot:
         return Slot(
             "amount", unit="x" if singulars else unit, words="how many times" if singulars else "how many"
         )
+    if singulars[0] in ("fewer", "more", "less"):  # also "30% fewer steps"
+        return Slot("amount", words=said)
     if {"point", "percent"} & set(singulars) or unit:
         return Slot("amount", unit=unit or "points", words=said)
     return Slot("count", tuple(singulars), words=said)
