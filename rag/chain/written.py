@@ -16,7 +16,7 @@ from rag.chain.checkers import DraftChecker, Entailed, Unchecked
 from rag.chain.evidence import Chosen, Packed, pack
 from rag.chain.generate import Writing
 from rag.chain.setup import Options, Pile, Writer
-from rag.chain.verify import Checker
+from rag.chain.verify import Checker, single
 from rag.ports import ChatRequest
 from rag.records import Draft, PromptInfo, Sentence
 from rag.text.size import tokens_in
@@ -77,9 +77,9 @@ class Written:
         drafts: Iterable[Draft] = self._writing.drafts(self._question, packed.prompt(), packed.refs)
         if self._options.verify == "model":
             drafts = list(drafts)  # a small server answers one request at a time
-        for draft in drafts:
+        for part in (part for draft in drafts for part in single(draft)):
             began = time.perf_counter()
-            shown = self._checked(draft)
+            shown = self._checked(part)
             self.verify_s += time.perf_counter() - began
             yield from shown
 

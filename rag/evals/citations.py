@@ -57,12 +57,16 @@ def supports(sentence: str, texts: Sequence[str]) -> bool:
     if not texts:
         return False
     joined = " ".join(texts)
-    if any(
-        figure not in set(numbers(joined)) and not _bare(figure, joined) for figure in set(numbers(sentence))
-    ):
+    there = figures(joined)
+    if any(figure not in there and not _bare(figure, joined) for figure in figures(sentence)):
         return False
     words = content_words(sentence)
     return bool(words) and len(words & content_words(joined)) / len(words) >= SUPPORT
+
+
+def figures(text: str) -> set[tuple[float, str]]:
+    """Return the numbers of a text by magnitude and unit: "falls by 12.9 %" is what "(−12.9 %)" says."""
+    return {(abs(value), unit) for value, unit in numbers(text)}
 
 
 def whole_text(paper: Paper) -> str:
@@ -72,7 +76,7 @@ def whole_text(paper: Paper) -> str:
 
 def _bare(figure: tuple[float, str], text: str) -> bool:
     """A number whose "unit" is merely the next word ("5 datasets") counts by its value."""
-    return figure[0] in {value for value, _ in numbers(text)} and figure[1] not in ("%", "x", "points")
+    return figure[0] in {value for value, _ in figures(text)} and figure[1] not in ("%", "x", "points")
 
 
 def _carried(sentence: Sentence, papers: Papers) -> bool:
