@@ -11,6 +11,7 @@ from evals_fakes import ANSWER, CASE, DECLINED, GATE, PAPERS, UNANSWERABLE, cite
 from rag.adapters.ir_scores import scores as rank_scores
 from rag.evals.abstention import Answered, area, coverage_at, curve
 from rag.evals.cases import Case, Fact, Number, parse
+from rag.evals.citations import supports
 from rag.evals.metrics import METRICS, score
 from rag.evals.recognise import has_number, numbers, occurs, states
 from rag.records import Answer, Sentence
@@ -213,3 +214,12 @@ class TestRetrieval:
         assert found["mrr@10"] == pytest.approx(1 / 3)
         assert found["ndcg@10"] == pytest.approx(0.5)
         assert (found["recall@1"], found["recall@5"]) == (0.0, 1.0)
+
+
+def test_a_drop_is_the_figure_with_a_minus() -> None:
+    assert supports(
+        "The model drops by 12.9% on the hard set.", ["On the hard set the model drops (−12.9%)."]
+    )
+    assert not supports(
+        "The model drops by 12.6% on the hard set.", ["On the hard set the model drops (−12.9%)."]
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from itertools import permutations
 
 import pytest
@@ -161,6 +162,34 @@ def test_verbatim_with_citations_that_bring_nothing() -> None:
     outcome = checked("The losses do not diverge under weight decay.", 3, 1)
     assert only(outcome).verdict == "verbatim"
     assert {c.ref for c in only(outcome).citations} == {3}
+
+
+def test_a_citation_beside_the_one_that_says_it_is_dropped() -> None:
+    outcome = checked("SkimRead improves TTFT by 7.66× for Llama-3.1-405B.", 2, 1)
+    assert {c.ref for c in only(outcome).citations} == {1}
+
+
+def test_sentences_written_as_one_are_checked_one_by_one() -> None:
+    text = "SkimRead improves TTFT by 7.66×. TinyBits needs 90% less memory. It quantizes weights in groups."
+    outcome = check([Draft(text, (Claim(1), Claim(2)))], PILE)
+    assert [s.text for s in outcome.removed] == ["TinyBits needs 90% less memory."]
+    assert [(s.text, {c.ref for c in s.citations}) for s in outcome.sentences] == [
+        ("SkimRead improves TTFT by 7.66×.", {1}),
+        ("It quantizes weights in groups.", {2}),
+    ]
+
+
+def test_what_is_said_of_another_papers_subject_is_given_to_that_paper() -> None:
+    ladder = "Rewired residual connections let communication overlap with computation, hiding latency."
+    cache = "The cache prefetches, so that communication overlaps with computation and adds no latency."
+    pile = evidence(cache, ladder)
+    pile[1] = replace(
+        pile[1], paper=replace(pile[1].paper, title="Ladder-Residual: overlapping communication")
+    )
+    text = "Ladder Residual lets communication overlap with computation, hiding latency."
+    sentence = only(Checker(pile).check(Draft(text, (Claim(1),))))
+    assert {c.ref for c in sentence.citations} == {2}
+    assert sentence.verdict == "supported"
 
 
 def test_figure_of_something_else_is_marked() -> None:

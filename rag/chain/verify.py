@@ -152,9 +152,8 @@ class Checker:
                 kept.append(rest)
                 continue
             before, after = self._weigh(claim, kept), self._weigh(claim, [*kept, rest])
-            if len(after.problems) < len(before.problems) or (
-                after.support >= before.support + self._limits.adds
-            ):
+            adds = not own.problems and after.support >= before.support + self._limits.adds
+            if adds or len(after.problems) < len(before.problems):
                 kept.append(rest)
         return [rest for rest in rests if any(rest is one for one in kept)]
 
