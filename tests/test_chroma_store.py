@@ -74,6 +74,19 @@ def test_it_notices_vectors_that_are_not_found(store: ChromaStore) -> None:
     assert store.finds({})
 
 
+@pytest.mark.parametrize(("missed", "sound"), [(0, True), (4, True), (12, False)])
+def test_a_search_that_misses_a_few_is_no_damage(
+    store: ChromaStore, monkeypatch: pytest.MonkeyPatch, missed: int, sound: bool
+) -> None:
+    every: Any = store.collection.get(include=["embeddings"])
+    stored = {
+        id_: v.astype("<f4").tobytes() for id_, v in zip(every["ids"], every["embeddings"], strict=True)
+    }
+    answers = iter([[("other", 0.6)]] * missed + [[("own", 1.0)]] * (len(stored) - missed))
+    monkeypatch.setattr(store, "_nearest", lambda *_: next(answers))
+    assert store.finds(stored) is sound
+
+
 @pytest.fixture
 def index(tmp_path: Path) -> Path:
     papers = [paper(n, url=f"https://example.org/{n}") for n in range(8)]
