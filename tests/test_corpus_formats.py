@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from pdf_pages import pdf
 
 from rag import corpus
 from rag.corpus.readers import READERS
@@ -206,7 +207,7 @@ def test_pdf_is_a_marked_guess(tmp_path: Path) -> None:
         "1 Introduction",
         "No.",
     ]
-    (tmp_path / "paper").write_bytes(_pdf("Guessing Abstracts from Pages", lines))
+    (tmp_path / "paper").write_bytes(pdf("Guessing Abstracts from Pages", lines))
     (paper,) = papers(tmp_path / "paper")
     assert paper.title == "Guessing Abstracts from Pages"
     assert paper.abstract == "We study what happens when abstracts are guessed from a page of 12 lines."
@@ -228,27 +229,6 @@ def _zipped(members: dict[str, bytes]) -> bytes:
         for name, data in members.items():
             archive.writestr(name, data)
     return buffer.getvalue()
-
-
-def _pdf(title: str, lines: list[str]) -> bytes:
-    """The smallest PDF that has a page of text in two sizes."""
-    text = f"BT /F1 18 Tf 72 720 Td ({title}) Tj ET BT /F1 10 Tf 72 690 Td 12 TL "
-    text += " ".join(f"({line}) Tj T*" for line in lines) + " ET"
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Contents 4 0 R "
-        "/Resources << /Font << /F1 5 0 R >> >> >>",
-        f"<< /Length {len(text)} >>\nstream\n{text}\nendstream",
-        "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
-    ]
-    out, offsets = b"%PDF-1.4\n", []
-    for number, body in enumerate(objects, 1):
-        offsets.append(len(out))
-        out += f"{number} 0 obj\n{body}\nendobj\n".encode()
-    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
-    trailer = f"trailer << /Size 6 /Root 1 0 R >>\nstartxref\n{len(out)}\n%%EOF\n"
-    return out + f"xref\n0 6\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
 FILES = sorted(path for path in FOLDER.iterdir())

@@ -15,10 +15,12 @@ import sys
 import threading
 import zipfile
 from contextlib import closing
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pdf_pages import pdf
 from typer.testing import CliRunner, Result
 
 from rag.adapters.watch import changes
@@ -65,6 +67,7 @@ def test_every_format_twice_changes_nothing(tmp_path: Path) -> None:
     pile, index = tmp_path / "pile", tmp_path / "index"
     shutil.copytree(FORMATS, pile)
     packed(pile)
+    others(pile)
     first = report(pile, "--index", index)
     assert first["added"] == first["papers"]
     before, manifest = stored(index), (index / "manifest.json").read_bytes()
@@ -86,6 +89,24 @@ def packed(pile: Path) -> None:
     with zipfile.ZipFile(pile / "both.zip", "w") as out:
         for name in ("openalex.json", "medline.txt"):
             out.write(pile / name, name)
+
+
+def others(pile: Path) -> None:
+    """Put files beside them that only the extras can read, where those are installed."""
+    if find_spec("pypdf"):
+        lines = [
+            "Abstract",
+            "We guess abstracts from pages of 12",
+            "lines and are right in 93%.",
+            "1 Introduction",
+        ]
+        (pile / "paper.pdf").write_bytes(pdf("Guessing Abstracts from Pages", lines))
+    if find_spec("pyarrow"):
+        import pyarrow
+        import pyarrow.parquet
+
+        rows = {"title": ["QuuxNet"], "abstract": ["We present QuuxNet, which sorts columns faster."]}
+        pyarrow.parquet.write_table(pyarrow.table(rows), pile / "rows.parquet")
 
 
 def test_another_order_and_other_times_are_nothing_new(tmp_path: Path) -> None:
@@ -167,6 +188,13 @@ def test_a_pipe_with_a_name_is_read_once_and_passed_over_in_a_folder(tmp_path: P
     writer.start()
     assert report(pile / "pipe", "--index", index)["added"] == 1
     writer.join()
+
+
+def test_the_same_on_standard_input_is_nothing_new(tmp_path: Path) -> None:
+    words = ["ingest", "-", "--index", str(tmp_path / "index"), "--json"]
+    for counts in ((1, 0), (0, 1)):
+        found = json.loads(CliRunner().invoke(app, words, input=line("FooNet")).stdout)
+        assert (found["added"], found["unchanged"]) == counts
 
 
 # Watching
