@@ -29,13 +29,16 @@ def build(folder: Path, vectors: Iterable[tuple[str, bytes]], count: int, dimens
     """Write ``count`` (passage id, float32 numbers) pairs, sorted by id, into a new ``folder``."""
     folder.mkdir(parents=True)
     ids: list[bytes] = []
-    shape = (count, dimensions)
     if count:  # an empty file cannot be mapped
-        matrix = np.lib.format.open_memmap(folder / _MATRIX, mode="w+", dtype="<f4", shape=shape)
-        for row, (passage_id, numbers) in enumerate(vectors):
-            ids.append(passage_id.encode())
-            matrix[row] = np.frombuffer(numbers, dtype="<f4")
-        matrix.flush()
+        # Written and not mapped: pages of a map count as memory of the process until they are on the disk.
+        with (folder / _MATRIX).open("wb") as out:
+            header = {"descr": "<f4", "fortran_order": False, "shape": (count, dimensions)}
+            np.lib.format.write_array_header_1_0(out, header)
+            for passage_id, numbers in vectors:
+                if len(numbers) != 4 * dimensions:
+                    raise ValueError(f"a vector of {len(numbers) // 4} numbers among those of {dimensions}")
+                ids.append(passage_id.encode())
+                out.write(numbers)
     np.save(folder / _IDS, np.array(ids, dtype=np.bytes_))
 
 
