@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import socket
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rag import places, wiring
 from rag.settings import load
+
+if TYPE_CHECKING:
+    from chroma_servers import Running
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
@@ -66,3 +70,12 @@ def sample_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = load({"index": folder}, environ={}, files=())
     assert wiring.ingest(settings, [places.SAMPLE], lambda remark: None).added == 38
     return folder
+
+
+@pytest.fixture(scope="session")
+def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """A Chroma server for all tests that do not stop it; each takes a collection of its own."""
+    from chroma_servers import running
+
+    with running(tmp_path_factory.mktemp("server")) as server:
+        yield server

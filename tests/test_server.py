@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chroma_servers import Running, asked, following, running, seen, shared
+from chroma_servers import Running, asked, following, seen, shared
 from index_pile import counts, ingest, paper, write
 
 from rag import places, wiring
@@ -29,12 +29,6 @@ from rag.settings import load
 
 ROOT = Path(__file__).parents[1]
 QUESTION = "By how much does SpecPrefill improve TTFT?"
-
-
-@pytest.fixture(scope="module")
-def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("server")) as server:
-        yield server
 
 
 @pytest.fixture

@@ -28,12 +28,6 @@ from rag.errors import ProviderError, UsageError
 from rag.index.lock import Held
 
 
-@pytest.fixture(scope="module")
-def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    with running(tmp_path_factory.mktemp("server")) as server:
-        yield server
-
-
 @pytest.fixture
 def client(running_server: Running) -> Iterator[Any]:
     with closing(ChromaServer(running_server.url)) as server:
