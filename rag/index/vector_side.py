@@ -6,9 +6,12 @@ side.fill(missing, len(missing), progress)   # whatever state it was in, it now 
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
@@ -44,6 +47,7 @@ class VectorSide:
         if self._vectors is not None:
             self._vectors.close()
             self._vectors = None
+            _give_back()
 
     def delete(self, ids: list[str]) -> None:
         self.opened().delete(ids)
@@ -122,3 +126,10 @@ class VectorSide:
 
     def _ids(self, table: str) -> list[str]:
         return [id_ for (id_,) in self._db.execute(f"SELECT id FROM {table} ORDER BY id")]
+
+
+def _give_back() -> None:
+    """Return freed memory to the system: glibc keeps it, and the keyword index then comes on top of it."""
+    gc.collect()
+    with suppress(OSError, AttributeError, TypeError):  # another C library
+        ctypes.CDLL(None).malloc_trim(0)
