@@ -192,6 +192,11 @@ def test_what_is_said_of_another_papers_subject_is_given_to_that_paper() -> None
     assert sentence.verdict == "supported"
 
 
+def test_a_shared_name_carries_nothing() -> None:
+    outcome = checked("SkimRead was endorsed by every reviewer.", 1)
+    assert only(outcome).verdict == "unsupported"
+
+
 def test_figure_of_something_else_is_marked() -> None:
     facts = evidence("Training converges 12× faster than OldNet on GSM8K and 11× faster than MidNet on MATH.")
     right = Checker(facts).check(Draft("It converges 12× faster than OldNet on GSM8K.", (Claim(1),)))

@@ -43,7 +43,7 @@ class Limits:
         presumes: taken off for any question that takes something for granted.
     """
 
-    threshold: float = 0.5
+    threshold: float = 0.55
     bias: float = -2.79
     covered: float = 2.38
     dense: float = 0.58

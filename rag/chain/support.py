@@ -26,6 +26,7 @@ from rag.text import direction, numbers
 from rag.text.names import Lexicon, Name, short_forms
 from rag.text.names import find as find_names
 from rag.text.normalise import plain
+from rag.text.orders import without_orders
 from rag.text.quotes import Haystack
 from rag.text.sentences import Span, split
 from rag.text.spelling import slips
@@ -95,7 +96,10 @@ class Sentence:
 
 
 class Reading:
-    """A paper prepared for checking: its sentences, its names and numbers, its text for finding quotes."""
+    """A paper prepared for checking: its sentences, its names and numbers, its text for finding quotes.
+
+    Sentences that give orders to the program are left out: they are no evidence of anything.
+    """
 
     def __init__(self, paper: Paper) -> None:
         self.paper = paper
@@ -104,7 +108,7 @@ class Reading:
     @cached_property
     def sentences(self) -> tuple[Sentence, ...]:
         explained = short_forms(self.paper.abstract)
-        return tuple(Sentence(span, explained) for span in split(self.paper.abstract))
+        return tuple(Sentence(span, explained) for span in without_orders(split(self.paper.abstract)))
 
     @cached_property
     def title(self) -> Sentence:
@@ -113,7 +117,7 @@ class Reading:
 
     @cached_property
     def lexicon(self) -> Lexicon:
-        return Lexicon(f"{self.paper.title or ''}. {self.paper.abstract}")
+        return Lexicon(f"{self.paper.title or ''}. {' '.join(s.span.text for s in self.sentences)}")
 
     @cached_property
     def stems(self) -> frozenset[str]:
@@ -256,7 +260,10 @@ def weigh(
     against = _contradiction(claim, near)
     if against:
         problems.append(against)
-    return Weighing(_support(claim, readings, near, similarity), tuple(problems), tuple(doubts))
+    carried = _support(claim, readings, near, similarity)
+    if _only_names(claim, near) and carried <= lexical(claim, near, readings):
+        problems.append("nothing but its names is in the cited text")
+    return Weighing(carried, tuple(problems), tuple(doubts))
 
 
 def _support(
@@ -343,6 +350,14 @@ def _weigh_names(
             astray.append(name.text)
     if astray and (instead := _unsaid_names(claim, near)):
         doubts.append(f"{astray[0]} stands where the cited text has {instead[0]}")
+
+
+def _only_names(claim: Claimed, near: Sequence[Sentence]) -> bool:
+    """Whether the claim, more than a list of names, shares none of its other words with its evidence."""
+    others = [t for t in claim.words if not any(n.start <= t.start < n.end for n in claim.names)]
+    return len(others) > len(claim.names) and not any(
+        _share(token, sentence) for token in others for sentence in near
+    )
 
 
 def _unsaid_names(claim: Claimed, near: Sequence[Sentence]) -> list[str]:

@@ -101,11 +101,17 @@ class Checker:
             if claim.ref not in self._evidence:
                 invalid += 1
                 continue
-            found = quotes.find(claim.quote, self._readings[claim.ref].haystack) if claim.quote else None
+            found = self._found(claim)
             dropped += bool(claim.quote) and found is None
             ranges.setdefault(claim.ref, []).extend([found] if found else [])
         rests = [_Rest(self._evidence[r], self._readings[r], tuple(found)) for r, found in ranges.items()]
         return rests, dropped, invalid
+
+    def _found(self, claim: Claim) -> tuple[int, int] | None:
+        """Return where the words quoted stand, if they stand in a sentence that is evidence."""
+        reading = self._readings[claim.ref]
+        found = quotes.find(claim.quote, reading.haystack) if claim.quote else None
+        return found if found and reading.touched(*found) else None
 
     def _judge(self, claim: Claimed, rests: Sequence[_Rest]) -> Sentence:
         """Return the sentence with its verdict, resting on the papers it cites."""
