@@ -17,7 +17,7 @@ from typing import Any
 
 from rag import settings as layers
 from rag import wiring, wiring_evals
-from rag.errors import UsageError
+from rag.errors import TapeError, UsageError
 from rag.evals import cases as gold
 from rag.evals import draft, gate, judge, lint, manifest, preflight, record, run, suites, sweep
 from rag.evals.cases import Case
@@ -275,7 +275,11 @@ def swept(result: Result, dial: str) -> list[sweep.Trial]:
 
 
 def judged(name: str, labels: Path, live: bool) -> judge.Licence:
-    """Have a judge grade the labelled answers, live or from recordings, and write its licence."""
+    """Have a judge grade the labelled answers, and write its licence.
+
+    Args:
+        live: ask for what is not recorded; without it a missing or stale recording is a TapeError.
+    """
     suite = suites.load(name, SUITES)
     files = sorted(labels.glob("*.jsonl")) if labels.is_dir() else [labels]
     found = judge.load_labels(files)
@@ -285,10 +289,18 @@ def judged(name: str, labels: Path, live: bool) -> judge.Licence:
     for label in found:
         path = folder / manifest.file_name(f"{label.case}-{label.reader}", 1, "judge")
         about = {"case": label.case, "stage": "judge", "model": settings.model}
-        tape = wiring_evals.recorder()(path, about) if live else wiring_evals.player()(path)
-        with tape:
-            model = wiring_evals.chat_model(settings, replayed=not live)
-            grades.append(judge.ask(model, label, judge.rubric()))
+        try:
+            with wiring_evals.player()(path):
+                grades.append(
+                    judge.ask(wiring_evals.chat_model(settings, replayed=True), label, judge.rubric())
+                )
+        except TapeError as error:
+            if not live:
+                raise TapeError(error.message, "Record it: rag eval judge --record.") from error
+            with wiring_evals.recorder()(path, about):
+                grades.append(
+                    judge.ask(wiring_evals.chat_model(settings, replayed=False), label, judge.rubric())
+                )
     agreed = judge.agreement([label.grade for label in found], grades)
     if agreed is None:
         raise UsageError(f"{labels} holds no label that was graded.", "eval/README.md describes labels.")
