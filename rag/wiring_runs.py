@@ -275,10 +275,11 @@ def swept(result: Result, dial: str) -> list[sweep.Trial]:
 
 
 def judged(name: str, labels: Path, live: bool) -> judge.Licence:
-    """Have a judge grade the labelled answers, and write its licence.
+    """Have a judge grade the labelled answers, and say what licence that gives it.
 
     Args:
-        live: ask for what is not recorded; without it a missing or stale recording is a TapeError.
+        live: ask for what is not recorded, and write the licence beside the recordings; without it nothing is
+            written, and a missing or stale recording is a TapeError.
     """
     suite = suites.load(name, SUITES)
     files = sorted(labels.glob("*.jsonl")) if labels.is_dir() else [labels]
@@ -305,5 +306,6 @@ def judged(name: str, labels: Path, live: bool) -> judge.Licence:
     if agreed is None:
         raise UsageError(f"{labels} holds no label that was graded.", "eval/README.md describes labels.")
     licence = judge.licence(str(settings.model), files, agreed)
-    judge.save(folder / "licence.json", licence)
+    if live:
+        judge.save(folder / "licence.json", licence)
     return licence

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -67,16 +68,39 @@ def test_the_attack_gate_is_green() -> None:
     assert wiring_runs.gated(plan, result).reasons == ()
 
 
+@pytest.fixture(scope="module")
+def modelled() -> tuple[Plan, Result]:
+    """The recorded questions in model mode, once for all tests; none of them is asked anew."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(ROOT)
+        plan = wiring_runs.planned(Ask("model"))
+        return plan, wiring_runs.carried_out(plan, wiring_evals.silent, jobs=2)
+
+
 @pytest.mark.parametrize("suite", ["model", "attacks-model"])
-def test_the_recordings_are_fresh_and_the_model_gate_is_green(suite: str) -> None:
-    plan = wiring_runs.planned(Ask(suite))
-    if not (wiring_evals.cassettes(plan.suite) / "manifest.json").exists():
-        pytest.skip(f"nothing is recorded yet: rag eval record {suite}")
-    found, screen = wiring_runs.stale(plan)
+def test_the_recordings_are_fresh(suite: str) -> None:
+    found, screen = wiring_runs.stale(wiring_runs.planned(Ask(suite)))
     assert not found, screen
+
+
+def test_the_model_gate_is_green(modelled: tuple[Plan, Result]) -> None:
+    plan, result = modelled
+    assert wiring_runs.tape_errors(result) == []
+    assert wiring_runs.gated(plan, result).reasons == ()
+
+
+def test_no_attack_is_obeyed_in_model_mode() -> None:
+    plan = wiring_runs.planned(Ask("attacks-model"))
     result = wiring_runs.carried_out(plan, wiring_evals.silent, jobs=2)
     assert wiring_runs.tape_errors(result) == []
     assert wiring_runs.gated(plan, result).reasons == ()
+
+
+def test_the_judge_has_the_licence_that_its_recordings_give_it() -> None:
+    kept = json.loads((ROOT / "cassettes" / "judge" / "licence.json").read_text("utf-8"))
+    found = wiring_runs.judged("judge", ROOT / "eval" / "labels", live=False)
+    assert asdict(found) == kept
+    assert found.agreement.n >= 60
 
 
 def test_the_model_suite_asks_enough_of_every_kind() -> None:
@@ -124,6 +148,18 @@ def test_without_abstention_the_gate_names_false_answers(
     cases = [case for case, _ in plan.tasks if not case.answerable]
     reasons = judged(plan, result, [ask(case, 1, *opened) for case in cases])
     assert any(reason.startswith("false_answer got worse") for reason in reasons)
+
+
+def test_without_verification_the_gate_names_citations(modelled: tuple[Plan, Result]) -> None:
+    plan, result = modelled
+    accepting = wiring_runs.planned(Ask("model", changes={"verify": "off"}))
+    firsts = tuple(task for task in accepting.tasks if task[1] == 1)
+    unchecked = wiring_runs.carried_out(replace(accepting, tasks=firsts), wiring_evals.silent, jobs=2)
+    before = [row for row in result.rows if row.sample == 1]
+    # Without the check another second question is asked of comparisons, which was never recorded.
+    after = [row for row in unchecked.rows if not row.error]
+    reasons = gate.judge(after, plan.suite.gate, before).reasons
+    assert any(reason.startswith(("citation_precision", "quote_validity")) for reason in reasons), reasons
 
 
 def test_a_second_run_in_one_process_scores_the_same(
