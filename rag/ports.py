@@ -97,6 +97,10 @@ class PaperStore(Protocol):
         """Return the passages of each of ``keys`` that is published, in the order of the abstract."""
         ...
 
+    def owners(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the key of the paper of each of the passages ``ids`` that is published."""
+        ...
+
     def passage_ids(self, keys: Iterable[str]) -> frozenset[str]:
         """Return the ids of all passages of the published ones of ``keys``."""
         ...

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from rag import wiring_evals
 from rag.cli import app
 from rag.settings import SECRETS, Settings
+from rag.wiring import evals as wiring_evals
 
 CASES = [
     {

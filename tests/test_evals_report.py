@@ -13,7 +13,6 @@ import pytest
 from chain_fakes import pile_of
 from evals_fakes import ANSWER, CASE, DECLINED, PAPERS, UNANSWERABLE
 
-from rag import wiring_evals
 from rag.evals import tables
 from rag.evals.junit import junit
 from rag.evals.metrics import score
@@ -22,6 +21,7 @@ from rag.evals.report.question import marked
 from rag.evals.results import Result
 from rag.evals.rows import Row
 from rag.records import Answer
+from rag.wiring import evals as wiring_evals
 
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 QUIET = """--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-sync

@@ -14,7 +14,6 @@ import pytest
 from chain_fakes import ScriptedModel, paper, pile_of
 from evals_fakes import PAPERS, UNANSWERABLE
 
-from rag import wiring_evals
 from rag.adapters import partial_json
 from rag.chain.setup import Options, Writer
 from rag.errors import TapeError, UsageError
@@ -25,6 +24,7 @@ from rag.evals.pipeline import Pipeline
 from rag.evals.rows import Row, Tools, ask
 from rag.evals.suites import Gate, Suite
 from rag.prompts import Prompts
+from rag.wiring import evals as wiring_evals
 
 
 def case(name: str, question: str = "How much does Gatekeeper raise accuracy on GSM-Long?") -> Case:

@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from rag import wiring_evals, wiring_runs
 from rag.chain import abstain
 from rag.evals import gate
 from rag.evals.pipeline import Pipeline
 from rag.evals.results import Result
 from rag.evals.rows import Row, Tools, ask, ranked
-from rag.wiring_runs import Ask, Plan
+from rag.wiring import evals as wiring_evals
+from rag.wiring import runs as wiring_runs
+from rag.wiring.runs import Ask, Plan
 
 ROOT = Path(__file__).parents[1]
 

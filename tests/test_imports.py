@@ -84,8 +84,8 @@ def modules() -> Iterator[tuple[str, Path]]:
 
 
 def part_of(name: str) -> str:
-    """The files named wiring are one part."""
-    return "wiring" if name.startswith("wiring") else name.removesuffix(".py")
+    """Return the part that a file or folder of the package is."""
+    return name.removesuffix(".py")
 
 
 def imported(node: ast.stmt) -> list[str]:

@@ -16,7 +16,6 @@ from chain_fakes import pile_of
 from evals_fakes import PAPERS
 from evals_server import Script, serving
 
-from rag import wiring_evals
 from rag.adapters import partial_json
 from rag.adapters.openai_api import OpenAIChat
 from rag.adapters.tape import recording, replaying
@@ -29,6 +28,7 @@ from rag.evals.preflight import Now
 from rag.evals.record import Book, prune, record
 from rag.evals.rows import ask
 from rag.prompts import Prompts
+from rag.wiring import evals as wiring_evals
 
 ROOT = Path(__file__).parents[1]
 SETTINGS = {"mode": "model", "model": "tiny", "top": 8, "max_tokens": 300}
@@ -265,7 +265,7 @@ def test_the_first_recording_says_that_it_knows_no_cost(desk: Desk) -> None:
 def test_a_preflight_loads_nothing_heavy() -> None:
     """The real suite, in a process of its own: no vendor is imported, so it is quick and calls nobody."""
     code = (
-        "import sys; from rag import wiring_runs as w\n"
+        "import sys; from rag.wiring import runs as w\n"
         "w.stale(w.planned(w.Ask('model')))\n"
         "heavy = {'openai', 'chromadb', 'llama_index', 'numpy', 'onnxruntime', 'vcr', 'httpx'}\n"
         "print(sorted(heavy & set(sys.modules)))"

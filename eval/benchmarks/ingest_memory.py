@@ -24,8 +24,9 @@ import time
 from itertools import pairwise
 from pathlib import Path
 
-from rag import settings, wiring, wiring_index
+from rag import settings, wiring
 from rag.adapters.embed_fake import FakeEmbedder
+from rag.wiring import index as wiring_index
 
 WORDS = 120
 VOCABULARY = 50_000

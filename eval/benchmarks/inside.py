@@ -27,9 +27,10 @@ from typing import Any
 import composed
 
 from rag import settings as layers
-from rag import wiring, wiring_index
+from rag import wiring
 from rag.adapters.embed_fake import FakeEmbedder
 from rag.records import Filters
+from rag.wiring import index as wiring_index
 
 DIMENSIONS = 384
 RECALL_AT = 10

@@ -9,6 +9,7 @@ import importlib.metadata
 import statistics
 from typing import Any
 
+from causes import causes, middle
 from page import slope
 
 ARXIV = 3_000_000
@@ -25,7 +26,7 @@ def made(raw: dict[str, Any]) -> dict[str, Any]:
     return {
         "machine": raw["machine"], "when": raw["when"], "runs": raw["runs"],
         "versions": {**_versions(), **{f"{k} (peer)": v for k, v in raw["peers"].items()}},
-        "targets": _targets(raw, growth), "causes": raw.get("causes", []),
+        "targets": _targets(raw, growth), "causes": causes(raw, growth, _targets(raw, growth)),
         "processes": _processes(raw["processes"]),
         "inside_text": _inside_text(raw), "inside_head": INSIDE_HEAD,
         "inside": [_inside(size, row["query"]) for size, row in growth.items()],
@@ -43,12 +44,6 @@ def _versions() -> dict[str, str]:
         except importlib.metadata.PackageNotFoundError:
             found[name] = "from source"
     return found
-
-
-def middle(raw: dict[str, Any], case: str, program: str, what: int = 0) -> float | None:
-    """Median over the runs: 0 wall, 1 processor, 2 memory; None for what could not be run."""
-    samples = raw["processes"].get(case, {}).get(program)
-    return statistics.median(s[what] for s in samples) if isinstance(samples, list) and samples else None
 
 
 def _ratio(raw: dict[str, Any], case: str, ours: str, theirs: str, what: int = 0) -> float | None:
@@ -188,7 +183,7 @@ def _inside_text(raw: dict[str, Any]) -> str:
     said = ", ".join(f"{name} {value}" for name, value in hnsw.items())
     return (
         "An opened pile, 200 different questions, milliseconds (medians). *answered by* is what finds"
-        " the nearest passages in a process that goes on asking: the matrix up to 20,000 passages, Chroma's"
+        " the nearest passages in a process that goes on asking: the matrix up to 150,000 passages, Chroma's"
         " index above, the matrix again under a filter. A command that asks once uses the matrix. Chroma's"
         f" parameters: {said}; the program asks it for 400, which widens its search beyond `ef_search`."
         " Recall is that of hashed words, whose vectors crowd together where abstracts share their patterns:"

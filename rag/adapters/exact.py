@@ -53,6 +53,7 @@ class ExactVectors:
     """
 
     def __init__(self, folder: Path) -> None:
+        self._kept: tuple[frozenset[str], Any] | None = None
         try:
             self._ids = np.load(folder / _IDS, mmap_mode="r")
             self._matrix = (
@@ -75,7 +76,9 @@ class ExactVectors:
         if allowed is None:
             rows, scores = np.arange(len(self._ids)), self._matrix @ vector
         else:
-            rows = self._rows(allowed)
+            if self._kept is None or self._kept[0] is not allowed:  # a filter stays for many questions
+                self._kept = (allowed, self._rows(allowed))
+            rows = self._kept[1]
             scores = self._matrix[rows] @ vector
         best = _largest(scores, k)
         return [(self._ids[rows[at]].decode(), float(scores[at])) for at in best]

@@ -130,6 +130,7 @@ class Bm25Index:
             ) from error
 
     def _load(self, folder: Path) -> None:
+        self._kept: tuple[frozenset[str], Any] | None = None
         self._keys = np.load(folder / KEYS, mmap_mode="r")
         self._terms = Terms()
         self._vocabulary: dict[str, int] = {}
@@ -152,7 +153,9 @@ class Bm25Index:
             column = slice(self._starts[term], self._starts[term + 1])
             scores[self._rows[column]] += self._scores[column]
         if allowed is not None:
-            kept = self._places(allowed)
+            if self._kept is None or self._kept[0] is not allowed:  # a filter stays for many questions
+                self._kept = (allowed, self._places(allowed))
+            kept = self._kept[1]
             scores, every = np.zeros_like(scores), scores
             scores[kept] = every[kept]
         return [(self._keys[at].decode(), float(scores[at])) for at in _best(scores, k)]

@@ -14,7 +14,7 @@ from typing import TypeVar
 
 from rag.errors import EnvironmentFault
 from rag.ports import Embedder, KeywordIndex, PaperStore, VectorStore
-from rag.records import Filters, Hit, Passage
+from rag.records import Filters, Hit
 
 DEPTH = 200
 # Depth and weight were chosen on five collections (docs/retrieval.md); between .4 and .5 little changes.
@@ -48,26 +48,27 @@ class Retriever:
 
     def _search(self, question: str, top: int, filters: Filters) -> list[Hit]:
         allowed = self.store.keys(filters) if filters else None
-        passages = self._nearest_passages(question, allowed)
-        dense = {key: score for key, (_, score) in passages.items()}
+        nearest = self._nearest_passages(question, allowed)
+        dense = {key: score for key, (_, score) in nearest.items()}
         keyword = dict(self.keywords.search(question, DEPTH, allowed))
         fused = fuse(keyword, dense, self.weight)
         ranked = sorted(fused, key=lambda key: (-fused[key], key))[:top]
         places = {"dense": _ranks(dense), "keyword": _ranks(keyword)}
         scores = {"dense": dense, "keyword": keyword}
-        first = self.store.passages_of(key for key in ranked if key not in passages)
+        texts = self.store.passages(nearest[key][0] for key in ranked if key in nearest)
+        first = self.store.passages_of(key for key in ranked if key not in nearest)
         hits = []
         for key in ranked:
             paper = self.store.paper(key)
-            passage = passages[key][0] if key in passages else next(iter(first.get(key, [])), None)
+            passage = texts.get(nearest[key][0]) if key in nearest else next(iter(first.get(key, [])), None)
             if paper is not None and passage is not None:
                 hits.append(Hit(paper, passage, fused[key], _of(places, key), _of(scores, key)))
         return hits
 
     def _nearest_passages(
         self, question: str, allowed: frozenset[str] | None
-    ) -> dict[str, tuple[Passage, float]]:
-        """The nearest ``DEPTH`` papers, each with its nearest passage and that one's cosine."""
+    ) -> dict[str, tuple[str, float]]:
+        """The nearest ``DEPTH`` papers, each with the id of its nearest passage and that one's cosine."""
         ids = None if allowed is None else self.store.passage_ids(allowed)
         vector = self.embedder.embed([question])[0]
         wanted = 2 * DEPTH
@@ -75,11 +76,11 @@ class Retriever:
             found = self.vectors.query(vector, wanted, ids)
             if not found and ids is None and self.store.count_passages():
                 raise _no_vectors()
-            known = self.store.passages(id_ for id_, _ in found)
-            best: dict[str, tuple[Passage, float]] = {}
+            owners = self.store.owners(id_ for id_, _ in found)
+            best: dict[str, tuple[str, float]] = {}
             for id_, score in found:
-                if id_ in known and len(best) < DEPTH:
-                    best.setdefault(known[id_].paper_key, (known[id_], score))
+                if id_ in owners and len(best) < DEPTH:
+                    best.setdefault(owners[id_], (id_, score))
             if len(best) >= DEPTH or len(found) < wanted:
                 return best
             wanted *= 4  # many passages of few papers, or not published ones, were in the way

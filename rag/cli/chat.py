@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from rag import wiring_chat
 from rag.cli import options
 from rag.cli.options import Author, Index, Paper, Question, Venue, Year
 from rag.errors import UsageError
+from rag.wiring import chat as wiring_chat
 
 FAILED = 4
 

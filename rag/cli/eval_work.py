@@ -12,7 +12,6 @@ from pathlib import Path
 
 import typer
 
-from rag import wiring_runs
 from rag.cli import output
 from rag.errors import UsageError
 from rag.evals import compare as comparing
@@ -22,7 +21,8 @@ from rag.evals import results, tables
 from rag.evals.record import Done
 from rag.evals.rows import Row
 from rag.evals.sweep import Trial
-from rag.wiring_runs import Ask
+from rag.wiring import runs as wiring_runs
+from rag.wiring.runs import Ask
 
 __all__ = ["Ask", "Wishes", "compare", "draft", "judge", "lint", "record", "report", "run", "sweep"]
 

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, TextIO
 
-from rag import wiring_show
 from rag.cli import options
 from rag.cli.options import Format
 from rag.errors import RagError
 from rag.records import Answer, Failure, Hit, IndexInfo, Mode, Paper, Sentence
 from rag.render import contract, layout, markdown, plain, safe
 from rag.render.layout import Line
+from rag.wiring import show as wiring_show
 
 if TYPE_CHECKING:
     from rag.chain.plan import Plan

@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from rag import wiring_chat
 from rag.cli import options, output
 from rag.errors import UsageError
 from rag.render import contract
+from rag.wiring import chat as wiring_chat
 
 app = typer.Typer(invoke_without_command=True, help="List, show, search, export or delete conversations.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name or number, as rag sessions list shows it.")]

@@ -59,6 +59,9 @@ class Library:
     def __init__(self, folder: Path, embedder: str | None = None) -> None:
         self.folder = folder
         self._embedder = embedder
+        # A conversation asks many questions under one filter: what it keeps is looked up once for each state.
+        self._kept: tuple[tuple[str, Filters], frozenset[str]] | None = None
+        self._kept_passages: tuple[str, frozenset[str], frozenset[str]] | None = None
         check_format(folder)
         self._db = open_readonly(folder)
         with faults(folder):
@@ -145,7 +148,15 @@ class Library:
 
     def keys(self, filters: Filters = _ALL) -> frozenset[str]:
         """Return the keys of the papers that pass ``filters``."""
+        state = (self.published(), filters)
+        if self._kept is None or self._kept[0] != state:
+            self._kept = (state, self._passing(filters))
+        return self._kept[1]
+
+    def _passing(self, filters: Filters) -> frozenset[str]:
         where, values = _where(filters, self._venues(filters.venues))
+        if not filters.authors:
+            return frozenset(key for (key,) in self._select(f"SELECT key FROM papers WHERE {where}", values))
         found = self._select(f"SELECT key, authors FROM papers WHERE {where}", values)
         return frozenset(key for key, authors in found if _by_author(authors, filters.authors))
 
@@ -160,6 +171,11 @@ class Library:
         """Return the published ones of ``ids``."""
         return {p.id: p for p in self._passages("p.id", ids)}
 
+    def owners(self, ids: Iterable[str]) -> dict[str, str]:
+        """Return the paper's key of each published one of ``ids``, without reading any text."""
+        query = "SELECT id, paper_key FROM passages WHERE id IN (SELECT value FROM json_each(?))"
+        return dict(self._select(query, [json.dumps(list(ids))]))
+
     def passages_of(self, keys: Iterable[str]) -> dict[str, list[Passage]]:
         """Return the passages of each paper, in the order of its abstract."""
         grouped: dict[str, list[Passage]] = {}
@@ -169,11 +185,13 @@ class Library:
 
     def passage_ids(self, keys: Iterable[str]) -> frozenset[str]:
         """Return the ids of all passages of ``keys``, without their text."""
-        found: set[str] = set()
-        for batch in _batches(list(keys)):
-            query = f"SELECT id FROM passages WHERE paper_key IN ({_marks(batch)})"
-            found.update(id_ for (id_,) in self._select(query, batch))
-        return frozenset(found)
+        wanted = frozenset(keys)  # the same object when it is one
+        state = self.published()
+        if self._kept_passages is None or self._kept_passages[:2] != (state, wanted):
+            query = "SELECT id FROM passages WHERE paper_key IN (SELECT value FROM json_each(?))"
+            found = self._select(query, [json.dumps(list(wanted))])
+            self._kept_passages = (state, wanted, frozenset(id_ for (id_,) in found))
+        return self._kept_passages[2]
 
     def count_papers(self) -> int:
         return int(self._select("SELECT count(*) FROM papers")[0][0])

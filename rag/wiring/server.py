@@ -41,7 +41,7 @@ def library(
 ) -> Following:
     """Open what is published on the server, with a copy of its records in ``folder``."""
     from rag.index.follow import Following
-    from rag.wiring_index import parts
+    from rag.wiring.index import parts
 
     server = connect(settings)
     return Following(

@@ -1,5 +1,6 @@
-"""Settings -> live objects. Only the files named wiring import inside functions: a heavy package is paid for
-when a command needs it, and only then (``rag --help`` needs none, a quoted answer no LlamaIndex, no openai).
+"""Settings -> live objects. Only the files of this folder import inside functions: a heavy package is paid
+for when a command needs it, and only then: ``rag --help`` needs none, a quoted answer neither LlamaIndex nor
+openai.
 
     with open_pile(load(), note=print) as pile:
         answer("What is SpecPrefill?", pile)
@@ -14,13 +15,14 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rag import places, wiring_server
+from rag import places
 from rag.errors import EnvironmentFault, IndexMissing, ProviderError, UsageError
 from rag.ports import Warms
 from rag.records import Answer, Filters, Paper, Sentence
 from rag.settings import Settings
-from rag.wiring_fetch import fetch_arxiv, fetch_openreview, fetch_s2
-from rag.wiring_index import (
+from rag.wiring import server as wiring_server
+from rag.wiring.fetch import fetch_arxiv, fetch_openreview, fetch_s2
+from rag.wiring.index import (
     Note,
     Told,
     build_sample,
@@ -76,7 +78,7 @@ DEFAULT_MODEL = "gpt-4o-mini"
 # Up to this many passages, comparing a question with each of them beats Chroma's index (docs/benchmarks.md):
 # for a command that asks once, since loading Chroma takes longer; for one that goes on asking, outright.
 EXACT_ONCE = 500_000
-EXACT_OFTEN = 20_000
+EXACT_OFTEN = 150_000
 
 
 @contextmanager

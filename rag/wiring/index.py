@@ -16,10 +16,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from rag import __version__, places, wiring_server
+from rag import __version__, places
 from rag.errors import EnvironmentFault, UsageError
 from rag.records import Failure, Paper
 from rag.settings import Settings
+from rag.wiring import server as wiring_server
 
 if TYPE_CHECKING:
     from rag.adapters.chroma_server import ChromaServer

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rag import settings as layers
-from rag import wiring, wiring_evals
+from rag import wiring
 from rag.errors import TapeError, UsageError
 from rag.evals import cases as gold
 from rag.evals import draft, gate, judge, lint, manifest, preflight, record, run, suites, sweep
@@ -28,7 +28,8 @@ from rag.evals.results import Result
 from rag.evals.rows import Row
 from rag.evals.suites import Suite
 from rag.prompts import Prompts
-from rag.wiring_evals import Spec
+from rag.wiring import evals as wiring_evals
+from rag.wiring.evals import Spec
 
 SUITES = Path("eval/suites")
 OUT = Path("eval/out")

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rag.errors import UsageError
 from rag.settings import Settings
-from rag.wiring_index import Note, progress
+from rag.wiring.index import Note, progress
 
 if TYPE_CHECKING:
     from rag.adapters.polite_http import PoliteHttp
