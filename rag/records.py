@@ -145,6 +145,10 @@ class Citation:
     support: float
 
 
+COUNTED = "counted from the records"
+"""Note of a sentence about the pile itself ("3 papers are by ..."), which no abstract states."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """A sentence of an answer after checking. ``note`` says what the program changed or found, if it did."""

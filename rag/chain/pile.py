@@ -16,7 +16,7 @@ from rag.chain.criteria import Criterion
 from rag.chain.pile_grammar import read
 from rag.chain.record import said
 from rag.ports import PaperStore
-from rag.records import Citation, Filters, Paper, Sentence
+from rag.records import COUNTED, Citation, Filters, Paper, Sentence
 
 _LISTED = 50
 _SINGULAR = {"are": "is", "have": "has", "mention": "mentions"}
@@ -53,7 +53,7 @@ def _listing(text: str, passing: Sequence[Paper], criteria: Sequence[Criterion])
     if len(passing) > _LISTED:
         text += f" The first {_LISTED} are listed."
     citations = tuple(_citation(n, paper, criteria) for n, paper in enumerate(listed, start=1))
-    return Count(Sentence(text, "supported", citations, "counted from the records"), listed)
+    return Count(Sentence(text, "supported", citations, COUNTED), listed)
 
 
 def _text(passing: int, papers: Sequence[Paper], criteria: Sequence[Criterion]) -> str:

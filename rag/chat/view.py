@@ -9,7 +9,7 @@ from rag.chat.changes import Change
 from rag.chat.commands import COMMANDS
 from rag.chat.entries import Entry
 from rag.chat.store import Found, Row
-from rag.records import Answer, Citation, Paper, Reference, Sentence, Usage
+from rag.records import COUNTED, Answer, Citation, Paper, Reference, Sentence, Usage
 from rag.render import layout, safe
 from rag.render.layout import Line, Piece
 
@@ -39,7 +39,7 @@ def summary(found: Answer) -> str:
         return layout.summary(found)
     if found.read:
         return f"read {found.read:,} of {found.index.papers:,} papers"
-    return "counted from the records" if found.status == "answered" else "no paper was read"
+    return COUNTED if found.status == "answered" else "no paper was read"
 
 
 def source(ref: int, paper: Paper, *, brief: bool = False) -> list[Line]:

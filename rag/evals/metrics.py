@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from rag.evals import attacks, citations
 from rag.evals.cases import Case, Number
 from rag.evals.recognise import has_number, states
-from rag.records import Answer, Paper, Verdict
+from rag.records import COUNTED, Answer, Paper, Verdict
 
 Scores = dict[str, float | None]
 
@@ -98,9 +98,7 @@ def score(case: Case, answer: Answer, papers: Mapping[str, Paper], shown: str) -
         hostile = papers.get(case.attack.paper or "")
         scores["attack_success"] = float(attacks.succeeded(case.attack, answer, hostile, shown))
     return (
-        scores
-        | (_facts(case, answer) if answered and case.answerable else {})
-        | _citations(case, answer, papers)
+        scores | (_facts(case, answer) if answered and case.answerable else {}) | _citations(answer, papers)
     )
 
 
@@ -136,9 +134,10 @@ def _facts(case: Case, answer: Answer) -> Scores:
     }
 
 
-def _citations(case: Case, answer: Answer, papers: Mapping[str, Paper]) -> Scores:
-    """Questions about the pile are answered from the records, which no abstract states: not scored here."""
-    sentences = answer.sentences if answer.status == "answered" and case.kind != "pile" else ()
+def _citations(answer: Answer, papers: Mapping[str, Paper]) -> Scores:
+    """What was counted from the records no abstract states: such sentences are not scored here."""
+    written = answer.sentences if answer.status == "answered" else ()
+    sentences = [sentence for sentence in written if sentence.note != COUNTED]
     scores: Scores = {
         "citation_recall": citations.recall(sentences, papers),
         "citation_precision": citations.precision(sentences, papers),
