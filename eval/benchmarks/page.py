@@ -75,9 +75,9 @@ def page(results: dict[str, Any]) -> str:
     """The whole page; what was not run is shown as such."""
     parts = [
         "# Benchmarks",
-        "Written by `make bench` (`make bench-full` adds the large sizes and ingest with the model beside LlamaIndex). What was tried to get"
-        " here is in [performance-log.md](performance-log.md), quality of retrieval in"
-        " [retrieval.md](retrieval.md).",
+        "Written by `make bench` (`make bench-full` adds the large sizes and ingest with the model beside"
+        " LlamaIndex). What was tried to get here is in [performance-log.md](performance-log.md), quality of"
+        " retrieval in [retrieval.md](retrieval.md).",
         f"Machine: {results['machine']}. {results['when']}. Medians of {results['runs']} runs after one to"
         " warm up, the programs in turn. Ratios are what counts; seconds are this machine's.",
         "Versions: " + ", ".join(f"{name} {said}" for name, said in results["versions"].items()) + ".",

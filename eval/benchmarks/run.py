@@ -1,8 +1,8 @@
 """Measures this program beside its peers in one run, and writes docs/benchmarks.md with its plots.
 
     python eval/benchmarks/run.py                   under 20 minutes on two cores (make bench)
-    python eval/benchmarks/run.py --full            also 300,000 papers, ingest with the model beside LlamaIndex,
-                                                    and the peers that take gigabytes
+    python eval/benchmarks/run.py --full            also 300,000 papers, ingest with the model beside
+                                                    LlamaIndex, and the peers that take gigabytes
     python eval/benchmarks/run.py --work DIR        keep peers and indexes there, and use them again
 
 Peers are installed from the package registry into environments of their own. Nothing leaves the machine but
