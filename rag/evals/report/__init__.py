@@ -146,8 +146,8 @@ def _metrics(found: dict[str, Estimate], old: dict[str, Estimate]) -> str:
         sense = {1: " ↑", -1: " ↓", 0: ""}[metric.better]
         unit = "" if metric.unit == "share" else f" {metric.unit}"
         rows.append(
-            f"<tr><td class=name>{safe(name)}{sense}<td class=num>{number(one.mean, name)}{unit}<td class=num>"
-            f"{number(one.low, name)} to {number(one.high, name)}<td>{picture}"
+            f"<tr><td class=name>{safe(name)}{sense}<td class=num>{number(one.mean, name)}{unit}"
+            f"<td class=num>{number(one.low, name)} to {number(one.high, name)}<td>{picture}"
             f"<td class=num>{one.n} of {one.total}<td class=dim>{safe(metric.meaning)}</tr>"
         )
     return f'<div class="scroll"><table>{"".join(rows)}</table></div>'
