@@ -46,6 +46,8 @@ def _quoted(raw: dict[str, Any]) -> str:
 
 def _hashed(raw: dict[str, Any]) -> str:
     ours, theirs = middle(raw, HASHED, "rag"), middle(raw, HASHED, "LlamaIndex")
+    if not ours or not theirs:
+        return ""
     return f"""Ingest with hashed words: without a model to run, {ours:.1f} s against {theirs:.1f}
         show what the program does and the script does not: cleaning the text, finding that two
         records are one paper, records with their sources in SQLite, a keyword index, vectors kept

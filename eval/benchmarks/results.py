@@ -22,11 +22,11 @@ SHOWN = ("citerag", "chromadb", "llama-index-core", "onnxruntime", "bm25s")
 
 def made(raw: dict[str, Any]) -> dict[str, Any]:
     growth = {int(size): row for size, row in raw["growth"].items()}
-    lines = _lines(growth)
+    lines, targets = _lines(growth), _targets(raw, growth)
     return {
         "machine": raw["machine"], "when": raw["when"], "runs": raw["runs"],
         "versions": {**_versions(), **{f"{k} (peer)": v for k, v in raw["peers"].items()}},
-        "targets": _targets(raw, growth), "causes": causes(raw, growth, _targets(raw, growth)),
+        "targets": targets, "causes": causes(raw, growth, targets),
         "processes": _processes(raw["processes"]),
         "inside_text": _inside_text(raw), "inside_head": INSIDE_HEAD,
         "inside": [_inside(size, row["query"]) for size, row in growth.items()],

@@ -130,9 +130,9 @@ class ChromaStore:
 
     def delete(self, passage_ids: Sequence[str]) -> None:
         with self._translated():
-            for at in range(0, len(passage_ids), self._limits.batch):
+            for ids in _pages(list(passage_ids), self._limits.batch):
                 self._limits.before_writing()
-                self.collection.delete(ids=list(passage_ids[at : at + self._limits.batch]))
+                self.collection.delete(ids=ids)
 
     def ids(self) -> set[str]:
         with self._translated():

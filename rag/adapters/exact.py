@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rag.adapters.sorted_ids import SortedIds
 from rag.errors import EnvironmentFault
 
 if TYPE_CHECKING:
@@ -53,9 +54,9 @@ class ExactVectors:
     """
 
     def __init__(self, folder: Path) -> None:
-        self._kept: tuple[frozenset[str], Any] | None = None
         try:
             self._ids = np.load(folder / _IDS, mmap_mode="r")
+            self._sorted = SortedIds(self._ids)
             self._matrix = (
                 np.load(folder / _MATRIX, mmap_mode="r") if len(self._ids) else np.zeros((0, 0), "<f4")
             )
@@ -76,9 +77,7 @@ class ExactVectors:
         if allowed is None:
             rows, scores = np.arange(len(self._ids)), self._matrix @ vector
         else:
-            if self._kept is None or self._kept[0] is not allowed:  # a filter stays for many questions
-                self._kept = (allowed, self._rows(allowed))
-            rows = self._kept[1]
+            rows = self._sorted.places(allowed)
             scores = self._matrix[rows] @ vector
         best = _largest(scores, k)
         return [(self._ids[rows[at]].decode(), float(scores[at])) for at in best]
@@ -91,12 +90,6 @@ class ExactVectors:
 
     def close(self) -> None:
         """Nothing to do: the files are let go with the object."""
-
-    def _rows(self, wanted: Iterable[str]) -> np.ndarray[Any, np.dtype[np.intp]]:
-        """Rows of the ids that are there; they are sorted."""
-        asked = np.array(sorted(each.encode() for each in wanted), dtype=np.bytes_)
-        at = np.minimum(np.searchsorted(self._ids, asked), len(self._ids) - 1)
-        return cast("np.ndarray[Any, np.dtype[np.intp]]", at[self._ids[at] == asked])
 
 
 def _largest(scores: Any, k: int) -> Any:

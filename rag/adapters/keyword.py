@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import Stemmer  # type: ignore[import-not-found]
 
+from rag.adapters.sorted_ids import SortedIds
 from rag.errors import EnvironmentFault
 
 _WORD = re.compile(r"\d+(?:\.\d+)+|\w\w+|\d")
@@ -130,8 +131,8 @@ class Bm25Index:
             ) from error
 
     def _load(self, folder: Path) -> None:
-        self._kept: tuple[frozenset[str], Any] | None = None
         self._keys = np.load(folder / KEYS, mmap_mode="r")
+        self._sorted = SortedIds(self._keys)
         self._terms = Terms()
         self._vocabulary: dict[str, int] = {}
         if not (folder / EMPTY).exists():
@@ -153,9 +154,7 @@ class Bm25Index:
             column = slice(self._starts[term], self._starts[term + 1])
             scores[self._rows[column]] += self._scores[column]
         if allowed is not None:
-            if self._kept is None or self._kept[0] is not allowed:  # a filter stays for many questions
-                self._kept = (allowed, self._places(allowed))
-            kept = self._kept[1]
+            kept = self._sorted.places(allowed)
             scores, every = np.zeros_like(scores), scores
             scores[kept] = every[kept]
         return [(self._keys[at].decode(), float(scores[at])) for at in _best(scores, k)]
@@ -163,12 +162,6 @@ class Bm25Index:
     def keys(self) -> list[str]:
         """All paper keys, in the order they were given."""
         return [each.decode() for each in self._keys.tolist()]
-
-    def _places(self, wanted: frozenset[str]) -> Any:
-        """Positions of the keys that are there; they are sorted."""
-        asked = np.array(sorted(each.encode() for each in wanted) or [b""], dtype=np.bytes_)
-        at = np.minimum(np.searchsorted(self._keys, asked), len(self._keys) - 1)
-        return at[self._keys[at] == asked]
 
 
 def _best(scores: Any, k: int) -> list[int]:

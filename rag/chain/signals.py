@@ -32,9 +32,6 @@ Idf = Callable[[str], float]
 EMBEDDED = 24
 _SYNONYM = 0.8
 _MISSPELT = 0.9
-_FLOOR = 0.4
-_OF_COMMON = 0.4
-_TITLE = 0.7
 _FEWEST_EMBEDDED = 1
 # A sentence is about what is asked when it has this share of the words that the best one has.
 _ABOUT = 0.4
@@ -79,11 +76,9 @@ class Signals:
     """What speaks for one paper.
 
     Attributes:
-        retrieved: the fused score of the search.
         dense: cosine of question and passage.
         cosine: cosine of question and nearest sentence.
         words: share of the question's words (by rarity) that title and abstract have.
-        sentence: the same for the best sentence.
         named: share of the question's names and figures that the paper has; 1.0 where it has none.
         anchored: 1.0 when a name of the question picks out this paper among the hits.
         fills: 1.0 a sentence has the kind of thing asked for, 0.0 none has, 0.5 nothing in particular is
@@ -95,11 +90,9 @@ class Signals:
 
     hit: Hit
     reading: Reading
-    retrieved: float
     dense: float
     cosine: float
     words: float
-    sentence: float
     named: float
     anchored: float
     fills: float
@@ -246,11 +239,9 @@ class _Look:
         return Signals(
             hit=hit,
             reading=reading,
-            retrieved=hit.score,
             dense=self._dense(hit, words),
             cosine=max((s.cosine for s in scored), default=0.0) if self.similarity else _usual(words),
             words=words,
-            sentence=max((s.words for s in scored), default=0.0) if asked.words else 1.0,
             named=1.0 - len(missing) / count if count else 1.0,
             anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
             fills=_filled(asked, reading, scored),

@@ -260,16 +260,14 @@ def weigh(
     against = _contradiction(claim, near)
     if against:
         problems.append(against)
-    carried = _support(claim, readings, near, similarity)
-    if _only_names(claim, near) and carried <= lexical(claim, near, readings):
+    words = lexical(claim, near, readings)
+    carried = _support(claim, near, words, similarity)
+    if _only_names(claim, near) and carried <= words:
         problems.append("nothing but its names is in the cited text")
     return Weighing(carried, tuple(problems), tuple(doubts))
 
 
-def _support(
-    claim: Claimed, readings: Sequence[Reading], near: Sequence[Sentence], similarity: Similarity | None
-) -> float:
-    words = lexical(claim, near, readings)
+def _support(claim: Claimed, near: Sequence[Sentence], words: float, similarity: Similarity | None) -> float:
     if similarity is None or not near or words >= 1.0:  # no cosine can add to that, and each costs 8 ms
         return words
     if isinstance(similarity, Prepares):

@@ -120,8 +120,9 @@ class Checker:
             return Sentence(claim.text, "unsupported", (), "cites no paper that was read")
         weighing = self._weigh(claim, rests)
         if len(rests) > 1 and not weighing.problems:
-            rests = self._contributing(claim, rests)
-            weighing = self._weigh(claim, rests)
+            needed = self._contributing(claim, rests)
+            if len(needed) < len(rests):
+                rests, weighing = needed, self._weigh(claim, needed)
         citations = tuple(c for rest in rests for c in self._citations(claim, rest))
         verdict = self._verdict(claim, rests, weighing)
         note = "; ".join((*weighing.problems, *weighing.doubts)) or None
@@ -150,18 +151,17 @@ class Checker:
 
     def _contributing(self, claim: Claimed, rests: list[_Rest]) -> list[_Rest]:
         """Leave out citations that neither carry the sentence alone nor add to what the better ones carry."""
-        alone = {id(rest): self._weigh(claim, [rest]) for rest in rests}
-        kept: list[_Rest] = []
-        for rest in sorted(rests, key=lambda r: (len(alone[id(r)].problems), -alone[id(r)].support)):
-            own = alone[id(rest)]
-            if not kept or (not own.problems and own.support >= self._limits.supported):
+        alone = [(self._weigh(claim, [rest]), rest) for rest in rests]
+        (now, first), *others = sorted(alone, key=lambda pair: (len(pair[0].problems), -pair[0].support))
+        kept = [first]
+        for own, rest in others:
+            after = self._weigh(claim, [*kept, rest])
+            carries = own.support >= self._limits.supported
+            adds = after.support >= now.support + self._limits.adds
+            if (not own.problems and (carries or adds)) or len(after.problems) < len(now.problems):
                 kept.append(rest)
-                continue
-            before, after = self._weigh(claim, kept), self._weigh(claim, [*kept, rest])
-            adds = not own.problems and after.support >= before.support + self._limits.adds
-            if adds or len(after.problems) < len(before.problems):
-                kept.append(rest)
-        return [rest for rest in rests if any(rest is one for one in kept)]
+                now = after
+        return [rest for rest in rests if rest in kept]
 
     def _citations(self, claim: Claimed, rest: _Rest) -> list[Citation]:
         abstract = rest.reading.paper.abstract

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator
+from itertools import chain
 
 from rag.chain.checkers import DraftChecker, Entailed, Unchecked
 from rag.chain.evidence import Chosen, Packed, pack
@@ -77,7 +78,7 @@ class Written:
         drafts: Iterable[Draft] = self._writing.drafts(self._question, packed.prompt(), packed.refs)
         if self._options.verify == "model":
             drafts = list(drafts)  # a small server answers one request at a time
-        for part in (part for draft in drafts for part in single(draft)):
+        for part in chain.from_iterable(map(single, drafts)):
             began = time.perf_counter()
             shown = self._checked(part)
             self.verify_s += time.perf_counter() - began

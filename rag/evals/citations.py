@@ -15,7 +15,7 @@ which the judge is there for.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from rag.evals.recognise import content_words, numbers
 from rag.records import Citation, Paper, Sentence
@@ -58,7 +58,7 @@ def supports(sentence: str, texts: Sequence[str]) -> bool:
         return False
     joined = " ".join(texts)
     there = figures(joined)
-    if any(figure not in there and not _bare(figure, joined) for figure in figures(sentence)):
+    if any(figure not in there and not _bare(figure, there) for figure in figures(sentence)):
         return False
     words = content_words(sentence)
     return bool(words) and len(words & content_words(joined)) / len(words) >= SUPPORT
@@ -74,9 +74,9 @@ def whole_text(paper: Paper) -> str:
     return f"{paper.title or ''}. {paper.abstract}"
 
 
-def _bare(figure: tuple[float, str], text: str) -> bool:
+def _bare(figure: tuple[float, str], there: Collection[tuple[float, str]]) -> bool:
     """A number whose "unit" is merely the next word ("5 datasets") counts by its value."""
-    return figure[0] in {value for value, _ in figures(text)} and figure[1] not in ("%", "x", "points")
+    return figure[0] in {value for value, _ in there} and figure[1] not in ("%", "x", "points")
 
 
 def _carried(sentence: Sentence, papers: Papers) -> bool:

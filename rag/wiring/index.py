@@ -85,13 +85,14 @@ def ingest(
     Raises:
         UsageError: a path is missing, or nothing in any of them is a paper; the index is left as it was.
     """
+    from rag import corpus
     from rag.index.database import knows
 
     paths = given(settings, paths)
-    files = found(paths)
+    files = corpus.discover(paths)
     names = file_names(settings)
     place = places.writing(settings)
-    ways = _ways(settings, place.folder, paths, told)
+    ways = _ways(names, place.folder, paths, told)
     read = _Reading(place.folder, ways, names)
     if not knows(place.folder, map(names.name, files)):  # else a file that did not change would be opened
         _require_a_paper(files, read.bare)
@@ -116,8 +117,9 @@ def describe(settings: Settings, paths: Sequence[Path], told: Told = NOTHING) ->
 
     paths = given(settings, paths)
     folder = places.writing(settings).folder
-    read = _Reading(folder, _ways(settings, folder, paths, told), file_names(settings))
-    described = [corpus.describe(file, read.columns(file)) for file in found(paths)]
+    names = file_names(settings)
+    read = _Reading(folder, _ways(names, folder, paths, told), names)
+    described = [corpus.describe(file, read.columns(file)) for file in corpus.discover(paths)]
     return [
         # The catalogue judges papers together: the first ones alone could get other titles.
         replace(each, records=tuple(islice(read(Path(each.file)), len(each.records))))
@@ -127,7 +129,7 @@ def describe(settings: Settings, paths: Sequence[Path], told: Told = NOTHING) ->
     ]
 
 
-def _ways(settings: Settings, folder: Path, paths: Sequence[Path], told: Told) -> Ways:
+def _ways(names: FileNames, folder: Path, paths: Sequence[Path], told: Told) -> Ways:
     """What was told of reading these paths, now or before."""
     from rag.corpus.catalog import Catalog
     from rag.index.ways import Ways
@@ -141,7 +143,7 @@ def _ways(settings: Settings, folder: Path, paths: Sequence[Path], told: Told) -
     if columns is None and catalog is None:
         return ways
     for path in paths:
-        ways = ways.given(file_names(settings).name(path), columns=columns, catalog=catalog)
+        ways = ways.given(names.name(path), columns=columns, catalog=catalog)
     return ways
 
 
@@ -206,13 +208,6 @@ def given(settings: Settings, paths: Sequence[Path]) -> list[Path]:
     from rag import corpus
 
     return [_kept(settings, path) if corpus.is_pipe(path) else Path(os.path.abspath(path)) for path in paths]
-
-
-def found(paths: Sequence[Path]) -> list[Path]:
-    """Return the files under ``paths``."""
-    from rag import corpus
-
-    return corpus.discover(paths)
 
 
 def file_names(settings: Settings) -> FileNames:

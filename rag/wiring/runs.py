@@ -287,22 +287,23 @@ def judged(name: str, labels: Path, live: bool) -> judge.Licence:
     found = judge.load_labels(files)
     settings = wiring_evals.settings_of(suite, None, layers.load({}))
     folder = wiring_evals.cassettes(suite)
+    rubric = judge.rubric()
+
+    def graded(label: judge.Label, *, replayed: bool) -> str | None:
+        return judge.ask(wiring_evals.chat_model(settings, replayed=replayed), label, rubric)
+
     grades = []
     for label in found:
         path = folder / manifest.file_name(f"{label.case}-{label.reader}", 1, "judge")
         about = {"case": label.case, "stage": "judge", "model": settings.model}
         try:
             with wiring_evals.player()(path):
-                grades.append(
-                    judge.ask(wiring_evals.chat_model(settings, replayed=True), label, judge.rubric())
-                )
+                grades.append(graded(label, replayed=True))
         except TapeError as error:
             if not live:
                 raise TapeError(error.message, "Record it: rag eval judge --record.") from error
             with wiring_evals.recorder()(path, about):
-                grades.append(
-                    judge.ask(wiring_evals.chat_model(settings, replayed=False), label, judge.rubric())
-                )
+                grades.append(graded(label, replayed=False))
     agreed = judge.agreement([label.grade for label in found], grades)
     if agreed is None:
         raise UsageError(f"{labels} holds no label that was graded.", "eval/README.md describes labels.")
