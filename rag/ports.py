@@ -85,6 +85,10 @@ class PaperStore(Protocol):
 
     def papers(self, filters: Filters = ...) -> Iterator[Paper]: ...
 
+    def papers_of(self, keys: Iterable[str]) -> dict[str, Paper]:
+        """Return the published ones of ``keys``."""
+        ...
+
     def passages(self, ids: Iterable[str]) -> dict[str, Passage]:
         """Return the known ones of ``ids``; an id that is not (or no longer) published is absent."""
         ...

@@ -119,6 +119,15 @@ def test_words_that_look_like_names_or_figures_may_stand_otherwise() -> None:
     assert "GPT-4" in (decide("Does CacheNet serve GPT-4?", pile).reason or "")
 
 
+def test_a_name_with_capitals_inside_is_no_word_of_another_paper() -> None:
+    """An author who revises, edits or modifies a thing has not written about ReVISE."""
+    other = paper(
+        "other", "We modify and edit base models of any size. The edited models are fine-tuned again."
+    )
+    decision = decide("Which base models was ReVISE fine-tuned from?", hits([other]))
+    assert (decision.answer, decision.reason) == (False, "No paper that was read mentions ReVISE.")
+
+
 def test_what_only_looks_like_an_order_is_asked() -> None:
     question = "Don't waste lessons on easy samples. Anyone do that?"
     assert {"wast", "lesson"} <= {t.stem for t in read(question).words}

@@ -9,7 +9,7 @@ import pytest
 
 from rag.adapters.fake_model import FakeChat
 from rag.adapters.partial_json import read
-from rag.chain import answer as story
+from rag.chain import found
 from rag.chain.abstain import Decision
 from rag.chain.answer import Interrupted, Options, Writer, answer
 from rag.errors import ProviderError, UsageError
@@ -30,7 +30,7 @@ QUESTION = "What do SpecPrefill and ReVISE do?"
 @pytest.fixture(autouse=True)
 def decided(monkeypatch: pytest.MonkeyPatch) -> None:
     """These tests are about what follows the decision to ask the model."""
-    monkeypatch.setattr(story, "decide", lambda question, hits, **_: Decision(True, 0.9))
+    monkeypatch.setattr(found, "judge", lambda weighed: Decision(True, 0.9))
 
 
 def writer(model: ChatModel) -> Writer:
@@ -137,8 +137,8 @@ def test_a_model_that_declines() -> None:
 
 
 def test_the_decision_not_to_answer_spends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = lambda question, hits, **_: Decision(False, 0.1, "Not stated.", tuple(hits))  # noqa: E731
-    monkeypatch.setattr(story, "decide", refused)
+    refused = lambda weighed: Decision(False, 0.1, "Not stated.", weighed.hits)  # noqa: E731
+    monkeypatch.setattr(found, "judge", refused)
     model = ScriptedModel([reply(VERIFY)])
     result = ask(model)
     assert (result.status, result.reason, result.confidence) == ("abstained", "Not stated.", 0.1)
@@ -225,7 +225,7 @@ ATTACK = paper(
 
 def test_a_paper_cannot_open_another_papers_block() -> None:
     model = ScriptedModel([reply(answerable=False)])
-    answer("What does ReVISE do with reasoning?", pile_of(REVISE, ATTACK), writer=writer(model))
+    answer("What is the ReVISE attack?", pile_of(REVISE, ATTACK), writer=writer(model))
     prompt = model.requests[0].messages[-1].content
     assert prompt.count("<paper number=") == prompt.count("</paper>") == 2
     assert "\u200b" not in prompt

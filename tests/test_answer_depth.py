@@ -7,8 +7,7 @@ import json
 import pytest
 
 from rag.adapters.partial_json import read
-from rag.chain import answer as story
-from rag.chain import plan as planning
+from rag.chain import found
 from rag.chain.abstain import Decision
 from rag.chain.answer import Options, Writer, answer
 from rag.chain.deepen import deepen, parts
@@ -29,8 +28,7 @@ DECLINES = json.dumps({"answerable": False, "sentences": []})
 
 @pytest.fixture(autouse=True)
 def decided(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (story, planning):
-        monkeypatch.setattr(module, "decide", lambda question, hits, **_: Decision(True, 0.9))
+    monkeypatch.setattr(found, "judge", lambda weighed: Decision(True, 0.9))
 
 
 def writer(model: ScriptedModel) -> Writer:
@@ -104,7 +102,7 @@ def test_a_plan_for_a_question_that_needs_no_model(monkeypatch: pytest.MonkeyPat
     pile = pile_of(*METHODS)
     assert plan("How many papers are there?", pile, writer(ScriptedModel([]))).usage.cost_usd == 0.0
     assert "matches" in (plan("Zebras?", pile, writer(ScriptedModel([]))).decision.reason or "")
-    monkeypatch.setattr(planning, "decide", lambda question, hits, **_: Decision(False, 0.1, "Not stated."))
+    monkeypatch.setattr(found, "judge", lambda weighed: Decision(False, 0.1, "Not stated."))
     refused = plan("What edits models in hours?", pile, writer(ScriptedModel([])))
     assert (refused.papers, refused.decision.reason) == ((), "Not stated.")
 

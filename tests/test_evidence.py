@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rag.chain.evidence import Chosen, choose, pack
 from rag.chain.fence import fence
+from rag.chain.found import find
+from rag.chain.setup import Options
 from rag.records import Claim, Draft, Filters
-from tests.chain_fakes import Shelf, hit, paper
+from tests.chain_fakes import Shelf, hit, paper, pile_of
 
 EDIT = paper(
     "edit", "AnyEdit edits knowledge of long form. AnyEdit decomposes it.", title="Editing any knowledge"
@@ -19,13 +23,17 @@ CODE = paper("code", "μCODE generates code over several turns with single-step 
 MANY = [paper(f"llm{i}", f"Models answer questions about method {i} with RLHF.") for i in range(6)]
 
 
+def chosen_for(question: str, shelf: Shelf, top: int, filters: Filters) -> Chosen:
+    return choose(question, shelf.search(question, top, filters), shelf, filters)
+
+
 def keys(chosen: Chosen) -> list[str]:
     return [h.paper.key for h in chosen.hits]
 
 
 def test_a_named_paper_is_added_when_retrieval_leaves_it_out() -> None:
     shelf = Shelf([*MANY, EDIT, VINE])
-    chosen = choose("How do models answer questions about a method like VinePPO?", shelf, 3, Filters())
+    chosen = chosen_for("How do models answer questions about a method like VinePPO?", shelf, 3, Filters())
     assert keys(chosen) == ["llm0", "llm1", "llm2", "vine"]
     assert chosen.named == {"vine"}
 
@@ -34,26 +42,30 @@ def test_a_named_paper_is_added_when_retrieval_leaves_it_out() -> None:
 def test_spellings_of_a_name(spelling: str) -> None:
     shelf = Shelf([*MANY, CODE])
     assert (
-        keys(choose(f"Do models answer questions about a method like {spelling}?", shelf, 2, Filters()))[-1]
+        keys(chosen_for(f"Do models answer questions about a method like {spelling}?", shelf, 2, Filters()))[
+            -1
+        ]
         == "code"
     )
 
 
 def test_each_named_paper_of_a_comparison_is_covered() -> None:
-    chosen = choose("Compare AnyEdit and VinePPO", Shelf([*MANY, EDIT, VINE]), 1, Filters())
+    chosen = chosen_for("Compare AnyEdit and VinePPO", Shelf([*MANY, EDIT, VINE]), 1, Filters())
     assert set(keys(chosen)) == {"edit", "vine"}
     assert chosen.named == chosen.compared == {"edit", "vine"}
 
 
 def test_a_common_name_brings_in_no_further_paper() -> None:
-    chosen = choose("Which method uses RLHF?", Shelf([*MANY, VINE]), 2, Filters())
+    chosen = chosen_for("Which method uses RLHF?", Shelf([*MANY, VINE]), 2, Filters())
     assert keys(chosen) == ["llm0", "llm1"]
     assert chosen.named == frozenset()
 
 
 def test_filters_hold_for_named_papers_too() -> None:
     shelf = Shelf([*MANY, VINE])
-    chosen = choose("Do models answer questions like VinePPO?", shelf, 2, Filters(papers=("llm0", "llm1")))
+    chosen = chosen_for(
+        "Do models answer questions like VinePPO?", shelf, 2, Filters(papers=("llm0", "llm1"))
+    )
     assert "vine" not in keys(chosen)
 
 
@@ -77,6 +89,25 @@ def test_papers_far_behind_the_best_are_left_out_unless_named() -> None:
     hits = (hit(MANY[0], 0.9), hit(MANY[1], 0.5), hit(MANY[2], 0.2), hit(VINE, 0.1))
     packed = pack(Chosen(hits, frozenset({"vine"})), 4000)
     assert [item.paper.key for item in packed.papers] == ["llm0", "llm1", "vine"]
+
+
+def test_the_papers_that_bear_most_on_the_question_are_read() -> None:
+    """Words of the question stand in every title; one abstract is about it."""
+    titles = [replace(p, title="How models answer questions") for p in MANY]
+    question = "How do models answer questions with unbiased estimates of value?"
+    found = find(question, pile_of(*titles, VINE), Options(top=1), Filters())
+    assert found is not None
+    assert [p.hit.paper.key for p in found.weighed.papers] == ["vine"]
+    assert keys(found.chosen) == ["llm0", "vine"]
+    assert [item.paper.key for item in pack(found.chosen, 4000).papers] == ["llm0", "vine"]
+
+
+def test_named_papers_stay_whatever_their_weight() -> None:
+    question = "How do models answer questions about methods with RLHF, and what does VinePPO do?"
+    found = find(question, pile_of(*MANY, VINE), Options(top=2), Filters())
+    assert found is not None
+    assert "vine" in keys(found.chosen)
+    assert "vine" in [p.hit.paper.key for p in found.weighed.papers]
 
 
 def test_a_paper_too_long_alone_is_cut_after_a_sentence() -> None:

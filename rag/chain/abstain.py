@@ -12,12 +12,13 @@ squashed to a confidence in [0, 1] and compared with a threshold.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rag.chain.question import Asked, read
-from rag.chain.signals import Signals, measure, recognise, share
+from rag.chain.signals import Signals, share
 from rag.chain.support import Similarity
+from rag.chain.weigh import Weighed, weigh
 from rag.records import Hit, Sentence
 from rag.text.names import Lexicon, Name
 from rag.text.tokens import Token
@@ -77,28 +78,15 @@ def decide(
     hits: Sequence[Hit],
     *,
     similarity: Similarity | None = None,
-    idf: Callable[[str], float] | None = None,
     limits: Limits = Limits(),
 ) -> Decision:
-    """Decide before any model is asked (model mode) or any sentence shown (extractive mode).
-
-    Args:
-        question: as asked, standing alone.
-        hits: one per paper, best first.
-        similarity: cosine similarity of two texts, with the caller's cache of vectors; optional.
-        idf: rarity of a word in the pile, ln(papers / papers with it); without it, that of the hits.
-    """
-    asked = recognise(read(question), hits)
-    return judge(asked, ranked(measure(asked, hits, similarity, idf)), limits)
+    """Weigh the papers found and decide whether they answer the question; see ``weigh``."""
+    return judge(weigh(question, hits, similarity), limits)
 
 
-def ranked(signals: Sequence[Signals]) -> list[Signals]:
-    """Return the papers in the order in which they bear on the question."""
-    return sorted(signals, key=lambda s: -s.relevance)
-
-
-def judge(asked: Asked, papers: Sequence[Signals], limits: Limits = Limits()) -> Decision:
-    """Return the decision on papers that are already measured and ranked."""
+def judge(weighed: Weighed, limits: Limits = Limits()) -> Decision:
+    """Decide before any model is asked (model mode) or any sentence shown (extractive mode)."""
+    asked, papers = weighed.asked, weighed.papers
     if not papers or not (asked.words or asked.names):
         return Decision(False, 0.0, "No paper of the pile matches the question.")
     features = _features(asked, papers)

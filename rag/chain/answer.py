@@ -1,6 +1,6 @@
 """The story of an answer, on one page and for both modes.
 
-    count, or retrieve -> choose papers -> extract, or (decide -> write -> check) -> number -> Answer
+    count, or retrieve -> weigh the papers -> decide -> extract, or (write -> check) -> number -> Answer
 
     answer("By how much did SpecPrefill improve time-to-first-token?", pile)            # extractive
     answer("...", pile, writer=Writer(model, Prompts(), read_json), on_sentence=print)  # model
@@ -15,10 +15,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from rag.chain.abstain import Decision, decide, nothing_left
+from rag.chain.abstain import Decision, nothing_left
 from rag.chain.deepen import deepen, parts
-from rag.chain.evidence import Chosen, choose
-from rag.chain.extract import extract
+from rag.chain.evidence import Chosen
+from rag.chain.extract import extracted
+from rag.chain.found import Found, find
 from rag.chain.meter import Meter
 from rag.chain.numbering import Numbering
 from rag.chain.pile import Count, count
@@ -72,12 +73,12 @@ def answer(
     story = _Story(question, pile, writer, filters, options, on_sentence or _ignore, on_note or _ignore)
     with story.clock("retrieve_s"):
         counted = count(question, pile.store, filters)
-        chosen = None if counted else choose(question, pile.retriever, options.papers, filters)
+        found = None if counted else find(question, pile, options, filters)
     if counted:
         return story.counted(counted)
-    if not chosen or not chosen.hits:
+    if not found:
         return story.abstained(NOTHING_FOUND)
-    return story.written(chosen, writer) if writer else story.extracted(chosen)
+    return story.written(found, writer) if writer else story.extracted(found)
 
 
 def _ignore(_: object) -> None:
@@ -117,28 +118,27 @@ class _Story:
         self._show(sentence)
         return replace(self._blank(), sentences=(sentence,), references=numbering.references(), model=None)
 
-    def extracted(self, chosen: Chosen) -> Answer:
+    def extracted(self, found: Found) -> Answer:
         """Sentences of the abstracts themselves."""
-        with self.clock("generate_s"):
-            found = extract(self.question, chosen.hits, similarity=self.pile.similarity, idf=self.pile.idf)
         if not found.decision.answer:
-            return self.abstained(found.decision, read=len(chosen.hits))
-        numbering = Numbering({hit.paper.key: hit.paper for hit in chosen.hits})
-        sentences = tuple(numbering.numbered(sentence) for sentence in found.sentences)
+            return self.abstained(found.decision, read=len(found.weighed.papers))
+        with self.clock("generate_s"):
+            taken = extracted(found.weighed, found.decision)
+        numbering = Numbering({hit.paper.key: hit.paper for hit in found.weighed.hits})
+        sentences = tuple(numbering.numbered(sentence) for sentence in taken.sentences)
         for sentence in sentences:
             self._show(sentence)
         return replace(
             self._blank(),
             sentences=sentences,
             references=numbering.references(),
-            read=len(chosen.hits),
+            read=len(found.weighed.papers),
             confidence=found.decision.confidence,
         )
 
-    def written(self, chosen: Chosen, writer: Writer) -> Answer:
+    def written(self, found: Found, writer: Writer) -> Answer:
         """Sentences of a model, each checked before it is shown."""
-        with self.clock("verify_s"):
-            decision = decide(self.question, chosen.hits, similarity=self.pile.similarity, idf=self.pile.idf)
+        chosen, decision = found.chosen, found.decision
         if not (decision.answer or self.options.always_ask):
             return self.abstained(decision, read=len(chosen.hits))
         meter = Meter(writer.model, writer.price, self.options.max_cost)
@@ -185,6 +185,9 @@ class _Story:
         if work.declined:
             papers = len(work.packed.papers)
             reason = f"The model finds no answer in the {papers} paper{'s' * (papers != 1)} it read."
+            return Decision(False, before.confidence, reason, chosen.hits[:_NEAREST])
+        if work.beside:
+            reason = f"What the model wrote {work.beside}."
             return Decision(False, before.confidence, reason, chosen.hits[:_NEAREST])
         return replace(nothing_left(self.question, chosen.hits, work.removed), answer=False)
 

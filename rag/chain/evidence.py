@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from rag.chain.fence import Sent, fence
@@ -47,16 +47,24 @@ class Search(Protocol):
 class Chosen:
     """Retrieved papers, best first.
 
-    ``named`` are the keys of those that the question names, ``compared`` those it wants to hear of each;
-    of the papers in ``brief`` only the sentences are read that have to do with ``asked`` (the question and
-    its parts).
+    ``named`` are the keys of those that the question names, ``compared`` those it wants to hear of each,
+    ``best`` that of the one that bears most on it sentence by sentence (see ``rag.chain.weigh``); of the
+    papers in ``brief`` only the sentences are read that have to do with ``asked`` (the question and its
+    parts).
     """
 
     hits: tuple[Hit, ...]
     named: frozenset[str] = frozenset()
     compared: frozenset[str] = frozenset()
+    best: frozenset[str] = frozenset()
     brief: frozenset[str] = frozenset()
     asked: tuple[str, ...] = ()
+
+    def with_best(self, best: Hit) -> Chosen:
+        """Add the paper that bears most on the question, wherever the search put it."""
+        among = any(hit.paper.key == best.paper.key for hit in self.hits)
+        hits = self.hits if among else (*self.hits, best)
+        return replace(self, hits=hits, best=frozenset([best.paper.key]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +102,8 @@ class Packed:
         return Draft(draft.text, tuple(claims))
 
 
-def choose(question: str, search: Search, top: int, filters: Filters) -> Chosen:
-    """Retrieve ``top`` papers for the question, and the best one on each name in it that they leave out."""
-    hits = search.search(question, top=top, filters=filters)
+def choose(question: str, hits: Sequence[Hit], search: Search, filters: Filters) -> Chosen:
+    """Add to the papers retrieved for the question the best one on each name in it that they leave out."""
     named: set[str] = set()
     central: set[str] = set()
     for name in find(question):
@@ -150,7 +157,7 @@ def pack(chosen: Chosen, budget: int) -> Packed:
     near = _near(chosen)
     sent = {hit.paper.key: _sent(hit.paper, chosen) for hit in near}
     cost = {hit.paper.key: _cost(hit.paper, sent[hit.paper.key]) for hit in near}
-    order = sorted(near, key=lambda hit: hit.paper.key not in chosen.named)
+    order = sorted(near, key=lambda hit: hit.paper.key not in chosen.named | chosen.best)
     kept: set[str] = set()
     left = budget
     for hit in order:
@@ -167,7 +174,7 @@ def pack(chosen: Chosen, budget: int) -> Packed:
 
 
 def _near(chosen: Chosen) -> list[Hit]:
-    wanted = chosen.named | chosen.brief
+    wanted = chosen.named | chosen.best | chosen.brief
     least = _NEAR * max((hit.score for hit in chosen.hits[:1]), default=0.0)
     return [hit for hit in chosen.hits if hit.score >= least or hit.paper.key in wanted]
 

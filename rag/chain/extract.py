@@ -11,14 +11,14 @@ compares several; none that repeats another; within a paper in the abstract's or
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.chain import abstain
-from rag.chain.abstain import Decision, Limits
-from rag.chain.question import Asked, read
-from rag.chain.signals import Scored, Signals, measure, recognise
+from rag.chain.abstain import Decision, Limits, judge
+from rag.chain.question import Asked
+from rag.chain.signals import Scored, Signals
 from rag.chain.support import Similarity
+from rag.chain.weigh import Weighed, weigh
 from rag.records import Citation, Hit, Sentence
 from rag.text.normalise import defuse
 from rag.text.tokens import content
@@ -71,7 +71,6 @@ def extract(
     hits: Sequence[Hit],
     *,
     similarity: Similarity | None = None,
-    idf: Callable[[str], float] | None = None,
     limits: Limits | None = None,
     taste: Taste = Taste(),
 ) -> Extraction:
@@ -81,14 +80,16 @@ def extract(
         question: as asked, standing alone.
         hits: one per paper, best first.
         similarity: cosine similarity of two texts, with the caller's cache of vectors; optional.
-        idf: rarity of a word in the pile, ln(papers / papers with it); without it, that of the hits.
     """
-    asked = recognise(read(question), hits)
-    papers = abstain.ranked(measure(asked, hits, similarity, idf))
-    decision = abstain.judge(asked, papers, limits or Limits())
+    weighed = weigh(question, hits, similarity)
+    return extracted(weighed, judge(weighed, limits or Limits()), taste)
+
+
+def extracted(weighed: Weighed, decision: Decision, taste: Taste = Taste()) -> Extraction:
+    """Choose the sentences of an answer that was decided on; see ``extract``."""
     if not decision.answer:
         return Extraction((), (), decision)
-    chosen = _choose(asked, papers, taste)
+    chosen = _choose(weighed.asked, weighed.papers, taste)
     cited = [paper for paper, sentences in chosen if sentences]
     sentences = [
         _sentence(ref, paper, scored)

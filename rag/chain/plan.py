@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from rag.chain.abstain import Decision, decide
+from rag.chain.abstain import Decision
 from rag.chain.answer import NOTHING_FOUND
-from rag.chain.evidence import choose
+from rag.chain.found import find
 from rag.chain.meter import cost, expected
 from rag.chain.pile import count
 from rag.chain.setup import Options, Pile, Writer
@@ -46,12 +46,9 @@ def plan(
     nothing = Usage(cost_usd=0.0)
     if count(question, pile.store, filters):
         return Plan((), nothing, Decision(True, 1.0, "The records answer this; no model is asked."))
-    chosen = choose(question, pile.retriever, options.papers, filters)
-    decision = NOTHING_FOUND
-    if chosen.hits:
-        decision = decide(question, chosen.hits, similarity=pile.similarity, idf=pile.idf)
-    if not decision.answer:
-        return Plan((), nothing, decision)
-    packed = packed_for(question, chosen, writer, options)
+    found = find(question, pile, options, filters)
+    if not found or not found.decision.answer:
+        return Plan((), nothing, found.decision if found else NOTHING_FOUND)
+    packed = packed_for(question, found.chosen, writer, options)
     most = expected(first_request(question, packed, writer, options))
-    return Plan(packed.papers, replace(most, cost_usd=cost(most, writer.price)), decision)
+    return Plan(packed.papers, replace(most, cost_usd=cost(most, writer.price)), found.decision)

@@ -20,7 +20,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from rag.chain.wanted import Slot, kind
-from rag.text import names, numbers
+from rag.text import names, numbers, orders
 from rag.text.normalise import plain
 from rag.text.sentences import split
 from rag.text.spelling import corrected
@@ -85,30 +85,13 @@ _SEVERAL = re.compile(
     re.IGNORECASE,
 )
 _PAIRED = re.compile(r",? (?:and|or|vs\.?|versus|than)(?: \w+)? ", re.IGNORECASE)
-# Orders to the program itself; "list", "compare", "name" and the like ask for an answer and are not among
-# them.
-_ORDER = re.compile(
-    r"^(?:also|and|then|now|next|please|but|instead|first|finally|afterwards|from now on)?,? ?"
-    r"(?:you (?:must|will|are)|(?:do not|don't|never|always|ignore|disregard|forget|pretend|assume|imagine"
-    r"|reply"
-    r"|respond|answer|output|print|say|write|claim|cite|reveal|repeat|act|begin|start|end|finish|append|include"
-    r"|insert|add|mention|translate|execute|delete|send|visit|stop|override|confirm)\b)"
-    r"|\bwhen you (?:answer|reply|respond)\b|\b(?:reply|answer|respond) only\b",
-    re.IGNORECASE,
-)
-_INNER_ORDER = re.compile(
-    r"(?:[,;:(—–]| -| and| but| then) ?(?:and |but |then |also |please |now )*"
-    r"(?:cite (?:it|this|them|as|\[)|reply|respond|print|output|append|pretend|disregard"
-    r"|ignore (?:the|all|any|previous|your))\b[^.?!)]*\)?",
-    re.IGNORECASE,
-)
 
 
 @lru_cache(maxsize=256)
 def read(question: str) -> Asked:
     """Return what ``question`` asks for. Orders to the program in it ("ignore the papers") are left out."""
     whole = plain(question)
-    text = _without_orders(whole)
+    text = orders.asking_part(whole)
     # "Don't waste lessons on what is known. Anyone do that?" has its matter in what looks like an order.
     if text != whole and not names.find(text) and all(t.word in _FRAME for t in content(text)):
         text = whole
@@ -131,14 +114,6 @@ def read(question: str) -> Asked:
         bool(_PRESUMES.match(text)),
         _several(text, found),
     )
-
-
-def _without_orders(question: str) -> str:
-    """Return the question without the sentences that tell the program what to do, if something is left."""
-    parts = [span.text for span in split(question)]
-    asking = [part for part in parts if not _ORDER.search(part)]
-    kept = _INNER_ORDER.sub("", " ".join(asking))
-    return kept.removeprefix("Also: ").strip() or question
 
 
 def _is_asked(offset: int, text: str) -> bool:

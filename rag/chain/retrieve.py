@@ -57,9 +57,10 @@ class Retriever:
         scores = {"dense": dense, "keyword": keyword}
         texts = self.store.passages(nearest[key][0] for key in ranked if key in nearest)
         first = self.store.passages_of(key for key in ranked if key not in nearest)
+        papers = self.store.papers_of(ranked)
         hits = []
         for key in ranked:
-            paper = self.store.paper(key)
+            paper = papers.get(key)
             passage = texts.get(nearest[key][0]) if key in nearest else next(iter(first.get(key, [])), None)
             if paper is not None and passage is not None:
                 hits.append(Hit(paper, passage, fused[key], _of(places, key), _of(scores, key)))

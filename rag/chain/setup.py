@@ -23,14 +23,13 @@ OnSentence = Callable[[Sentence], None]
 class Pile:
     """An opened index: its retriever, its records, and what extraction and checks may ask of it.
 
-    ``similarity`` is the cosine of two texts, ``idf`` the rarity of a word in the pile; both are optional.
+    ``similarity`` is the cosine of two texts; optional.
     """
 
     retriever: Search
     store: PaperStore
     info: IndexInfo
     similarity: Similarity | None = None
-    idf: Callable[[str], float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,5 +62,5 @@ class Options:
 
     @property
     def papers(self) -> int:
-        """How many papers are retrieved at first."""
+        """How many papers are read at first."""
         return min(self.top, _QUICK) if self.depth == "quick" else self.top

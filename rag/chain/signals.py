@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from rag.chain.question import Asked
@@ -25,8 +25,6 @@ from rag.text.spelling import slips
 from rag.text.stem import stem
 from rag.text.synonyms import concept, concept_of_stem
 from rag.text.tokens import Token, content
-
-Idf = Callable[[str], float]
 
 # How many sentences are embedded for one question, over all papers: each costs about 10 ms.
 EMBEDDED = 24
@@ -108,12 +106,10 @@ class Signals:
         )
 
 
-def measure(
-    asked: Asked, hits: Sequence[Hit], similarity: Similarity | None = None, idf: Idf | None = None
-) -> list[Signals]:
+def measure(asked: Asked, hits: Sequence[Hit], similarity: Similarity | None = None) -> list[Signals]:
     """Return the signals of each hit, in the order of ``hits``."""
     readings = [Reading(hit.paper) for hit in hits]
-    weights = _weights(asked, readings, idf)
+    weights = _weights(asked, readings)
     embedded = _worth_embedding(asked, readings, weights) if similarity else frozenset()
     if isinstance(similarity, Prepares):
         sentences = [readings[i].sentences[j].span.text for i, j in sorted(embedded)]
@@ -178,15 +174,16 @@ def _with_names_mended(asked: Asked, known: set[str]) -> Asked:
     return replace(asked, names=mended)
 
 
-def _weights(asked: Asked, readings: Sequence[Reading], idf: Idf | None) -> dict[str, float]:
-    """Return the weight of each word of the question: rare ones more, words of every abstract little."""
+def _weights(asked: Asked, readings: Sequence[Reading]) -> dict[str, float]:
+    """Return the weight of each word of the question: rare ones more, words of every abstract little.
+
+    Rare among the papers found: rarity in the whole pile was tried and orders them no better.
+    """
     found = Counter(c for r in readings for c in r.concepts)
     papers = max(len(readings), 1)
     weights = {}
     for token in asked.words:
-        rarity = (
-            idf(token.word) if idf else math.log((papers + 1) / (found[concept_of_stem(token.stem)] + 0.5))
-        )
+        rarity = math.log((papers + 1) / (found[concept_of_stem(token.stem)] + 0.5))
         weights[token.stem] = max(0.25, rarity) * (0.4 if token.word in COMMON else 1.0)
     return weights
 
@@ -289,8 +286,13 @@ def _missing_names(asked: Asked, reading: Reading) -> list[str]:
 
 
 def _is_no_word(name: Name) -> bool:
-    """Whether a name must stand as it is; "RAM" and "GPU" are also words, with others of the same meaning."""
-    return name.strong and concept_of_stem(stem(name.key)) == stem(name.key)
+    """Whether a name must stand as it is.
+
+    "RAM" and "GPU" are also words, with others of the same meaning; "ReVISE" is none, for all that authors
+    revise and edit.
+    """
+    shouted = name.text.rstrip("s").isupper()
+    return name.strong and (not shouted or concept_of_stem(stem(name.key)) == stem(name.key))
 
 
 def _has_words(name: Name, reading: Reading) -> bool:

@@ -97,6 +97,13 @@ def fills(asked: Asked, sentence: Sentence) -> float:
     return _named(asked, sentence) if slot.kind else 0.5
 
 
+def gives(asked: Asked, sentence: Sentence) -> bool:
+    """Return whether a sentence gives what is asked for, in whatever words: of a figure, any figure."""
+    if asked.slot.kind in ("count", "amount") and _figures(asked, sentence):
+        return True  # "how many updates does it save?": "nine times fewer"
+    return fills(asked, sentence) >= 0.5
+
+
 def _is_counted(asked: Asked, sentence: Sentence) -> bool:
     noun = asked.slot.nouns[-1]
     if any(not q.unit and noun in q.nouns for q in _figures(asked, sentence)):

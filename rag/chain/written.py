@@ -16,6 +16,7 @@ from itertools import chain
 from rag.chain.checkers import DraftChecker, Entailed, Unchecked
 from rag.chain.evidence import Chosen, Packed, pack
 from rag.chain.generate import Writing
+from rag.chain.pertinent import Waiting
 from rag.chain.setup import Options, Pile, Writer
 from rag.chain.verify import Checker, single
 from rag.ports import ChatRequest
@@ -32,12 +33,14 @@ class Written:
     Attributes:
         packed: the papers that were put before the model.
         removed: sentences that failed the check.
+        beside: what true sentences do not give, where none that was asked for was among them.
         verify_s: seconds that checking took.
     """
 
     def __init__(self, question: str, chosen: Chosen, pile: Pile, writer: Writer, options: Options) -> None:
         self.packed = packed_for(question, chosen, writer, options)
         self.removed: list[Sentence] = []
+        self.beside: str | None = None
         self.dropped_quotes = self.invalid_refs = 0
         self.verify_s = 0.0
         self._question, self._options = question, options
@@ -66,6 +69,20 @@ class Written:
             ProviderError: the model cannot be had.
             UsageError: a request could cost more than ``max_cost``.
         """
+        waiting = Waiting(self._question, [item.paper for item in self.packed.papers])
+        for sentence in self._passing():
+            if self._options.verify == "off" or sentence.verdict == "unsupported":
+                yield sentence
+            else:
+                yield from waiting.take(sentence)
+        refused = waiting.refused()
+        self.removed += refused
+        self.beside = refused[0].note if refused else None
+        if self._options.keep_unsupported:
+            yield from refused
+
+    def _passing(self) -> Iterator[Sentence]:
+        """Yield what the check lets pass; papers to be compared that were left out are asked for again."""
         cited: set[str] = set()
         for sentence in self._written_from(self.packed):
             cited |= {citation.key for citation in sentence.citations}

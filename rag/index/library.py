@@ -140,11 +140,17 @@ class Library:
                 for row in self._db.execute("SELECT key, abstract, body, sources FROM papers ORDER BY key"):
                     yield _paper(row)
             return
-        for batch in _batches(sorted(self.keys(filters))):
+        yield from self._papers_of(sorted(self.keys(filters)))
+
+    def papers_of(self, keys: Iterable[str]) -> dict[str, Paper]:
+        """Return the published ones of ``keys``."""
+        return {paper.key: paper for paper in self._papers_of(keys)}
+
+    def _papers_of(self, keys: Iterable[str]) -> Iterator[Paper]:
+        for batch in _batches(list(keys)):
             marks = _marks(batch)
             query = f"SELECT key, abstract, body, sources FROM papers WHERE key IN ({marks}) ORDER BY key"
-            for row in self._select(query, batch):
-                yield _paper(row)
+            yield from map(_paper, self._select(query, batch))
 
     def keys(self, filters: Filters = _ALL) -> frozenset[str]:
         """Return the keys of the papers that pass ``filters``."""
