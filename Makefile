@@ -52,7 +52,8 @@ unit: dev
 bench: dev
 	$(BIN)/python eval/benchmarks/run.py
 bench-full: dev
-	$(BIN)/python eval/benchmarks/run.py --full
+	$(BIN)/python eval/benchmarks/run.py
+	$(BIN)/python eval/benchmarks/run.py --large
 	$(BIN)/python eval/benchmarks/retrieval.py
 
 docs: dev

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from rag.chain import abstain
+from rag.chain import found
 from rag.evals import gate
 from rag.evals.pipeline import Pipeline
 from rag.evals.results import Result
@@ -144,8 +144,8 @@ def test_without_abstention_the_gate_names_false_answers(
     extractive: tuple[Plan, Result], opened: tuple[Pipeline, Tools], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plan, result = extractive
-    decide = abstain.judge
-    monkeypatch.setattr(abstain, "judge", lambda *a, **k: replace(decide(*a, **k), answer=True))
+    decide = found.judge
+    monkeypatch.setattr(found, "judge", lambda *a, **k: replace(decide(*a, **k), answer=True))
     cases = [case for case, _ in plan.tasks if not case.answerable]
     reasons = judged(plan, result, [ask(case, 1, *opened) for case in cases])
     assert any(reason.startswith("false_answer got worse") for reason in reasons)

@@ -57,19 +57,20 @@ def _hashed(raw: dict[str, Any]) -> str:
 
 def _minilm(raw: dict[str, Any]) -> str:
     bare, whole = raw.get("bare"), raw.get("minilm_3000")
-    if not bare or not whole:
+    ours, theirs = middle(raw, MINILM, "rag"), middle(raw, MINILM, "LlamaIndex")
+    if not bare:
         return ""
     rate = bare["texts"] / bare["seconds"]
-    said = f"""Ingest with the model: of {whole["seconds"]:.0f} s for {whole["papers"]:,} abstracts,
-        embedding alone, at {rate:.1f} a second, would take {whole["papers"] / rate:.0f}. The rest is
-        what the row with hashed words shows, and waiting: while Chroma writes, it holds the
-        interpreter's lock and the embedder stands still."""
-    ours, theirs = middle(raw, MINILM, "rag"), middle(raw, MINILM, "LlamaIndex")
-    if not ours or not theirs:
-        return said
-    return f"""{said} For 200 abstracts embedding takes {200 / rate:.1f} s of the {ours:.1f} and
-        {theirs:.1f} s of the two programs, and start-up a second or two on both sides: with one
-        embedder there is little left in which they can differ."""
+    said = f"Ingest with the model: embedding alone goes at {rate:.1f} abstracts a second."
+    if whole:
+        said += f""" Of the {whole["seconds"]:.0f} s for {whole["papers"]:,} it would take
+        {whole["papers"] / rate:.0f}; the rest is what the row with hashed words shows, and waiting: while
+        Chroma writes, it holds the interpreter's lock and the embedder stands still."""
+    if ours and theirs:
+        said += f""" For 200 it takes {200 / rate:.1f} s of the {ours:.1f} and {theirs:.1f} s of the two
+        programs, and start-up a second or two on both sides: with one embedder there is little left in
+        which they can differ."""
+    return said
 
 
 def _inside(query: dict[str, Any] | None) -> str:

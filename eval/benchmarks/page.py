@@ -1,4 +1,4 @@
-"""Results of a run -> docs/benchmarks.md and its plots, as SVG, for which nothing has to be installed.
+"""Results of a run -> a page of docs/ and its plots, as SVG, for which nothing has to be installed.
 
 page(results)                             # the text of the page
 plot("Query, p50", {"rag": [(1000, 9.1), ...]}, "milliseconds")       # an SVG, both axes logarithmic
@@ -74,10 +74,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def page(results: dict[str, Any]) -> str:
     """The whole page; what was not run is shown as such."""
     parts = [
-        "# Benchmarks",
-        "Written by `make bench` (`make bench-full` adds the large sizes and ingest with the model beside"
-        " LlamaIndex). What was tried to get here is in [performance-log.md](performance-log.md), quality of"
-        " retrieval in [retrieval.md](retrieval.md).",
+        *results["head"],
         f"Machine: {results['machine']}. {results['when']}. Medians of {results['runs']} runs after one to"
         " warm up, the programs in turn. Ratios are what counts; seconds are this machine's.",
         "Versions: " + ", ".join(f"{name} {said}" for name, said in results["versions"].items()) + ".",
@@ -94,11 +91,16 @@ def page(results: dict[str, Any]) -> str:
         results["growth_text"],
         table(("papers", "ingest s", "papers a second", "ingest peak MiB", "disk MiB", "again, unchanged s",
                "query p50 ms", "one question MiB"), results["growth"]),
-        "Slopes of log against log: " + ", ".join(f"{k} {v:.2f}" for k, v in results["slopes"].items()) + ".",
-        *(f"![{name}](benchmarks/{name}.svg)" for name in results["plots"]),
+        _slopes(results["slopes"]),
+        *(f"![{name}]({name})" for name in results["plots"]),
         results["outlook"],
     ]  # fmt: skip
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def _slopes(slopes: Mapping[str, float]) -> str:
+    said = ", ".join(f"{name} {found:.2f}" for name, found in slopes.items())
+    return f"Slopes of log against log: {said}." if said else ""
 
 
 def _short(value: float) -> str:

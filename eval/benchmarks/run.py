@@ -1,9 +1,10 @@
-"""Measures this program beside its peers in one run, and writes docs/benchmarks.md with its plots.
+"""Measures this program beside its peers in one run, and writes a page in docs/ with its plots.
 
-    python eval/benchmarks/run.py                   under 20 minutes on two cores (make bench)
-    python eval/benchmarks/run.py --full            also 300,000 papers, ingest with the model beside
-                                                    LlamaIndex, and the peers that take gigabytes
-    python eval/benchmarks/run.py --work DIR        keep peers and indexes there, and use them again
+    python eval/benchmarks/run.py               docs/benchmarks.md, under 20 minutes on two cores (make bench)
+    python eval/benchmarks/run.py --large       docs/benchmarks-large.md: what takes longer, which is 300,000
+                                                papers, ingest with the model beside LlamaIndex, and the peers
+                                                that take gigabytes (make bench-full runs both)
+    python eval/benchmarks/run.py --work DIR    keep peers and indexes there, and use them again
 
 Peers are installed from the package registry into environments of their own. Nothing leaves the machine but
 that: models are replaced by a stub on 127.0.0.1 that answers at once. What cannot be run is shown as such.
@@ -90,18 +91,19 @@ def told(text: str) -> None:
 
 
 def start_up(run: Run) -> None:
-    more = {
+    """Ours beside those of the peers of this run."""
+    theirs = {
+        "llm --help": ("llm", lambda: [run.program("llm", "llm"), "--help"]),
+        "pqa --help": ("pqa", lambda: [run.program("pqa", "pqa"), "--help"]),
         "haiku-rag --help": ("haiku", lambda: [run.program("haiku", "haiku-rag"), "--help"]),
         "import txtai": ("txtai", lambda: [run.peer("txtai"), "-c", "import txtai"]),
     }
     run.compare(
         "start-up",
         {
-            **{name: run.command(*words()) for name, (peer, words) in more.items() if peer in run.peers},
             "rag --help": run.command(*RAG, "--help"),
             "rag --version": run.command(*RAG, "--version"),
-            "llm --help": run.command(run.program("llm", "llm"), "--help"),
-            "pqa --help": run.command(run.program("pqa", "pqa"), "--help"),
+            **{name: run.command(*words()) for name, (peer, words) in theirs.items() if peer in run.peers},
         },
     )
 
@@ -115,27 +117,28 @@ def papers_3000(run: Run) -> None:
         (run.work / "minilm_3000.json").write_text(json.dumps(run.raw["minilm_3000"]))
     else:
         run.raw["minilm_3000"] = json.loads((run.work / "minilm_3000.json").read_text())
+    bare(run)
+
+
+def bare(run: Run) -> None:
+    """The embedder alone, for the share that it has of an ingest."""
     run.raw["bare"] = run.inside("bare", composed.write(run.work / f"{BARE}.jsonl", BARE))
 
 
-def ingest(run: Run, *, full: bool) -> None:
+def ingest(run: Run, case: str, size: int, embedder: str) -> None:
     """Both programs ingest the same records, whole processes, into a new folder each time."""
-    cases = [("ingest of 3,000, hashed words", LARGE, "hashed", "hashed")]
-    if full:  # the model is nearly all of it, on both sides
-        cases.append(("ingest of 200, MiniLM", min(200, LARGE), "minilm", "minilm"))
-    for case, size, ours, theirs in cases:
-        file = composed.write(run.work / f"{size}.jsonl", size)
-        new, other = run.work / "new-rag", run.work / "new-llama"
-        run.compare(
-            case,
-            {
-                "rag": run.command(*INSIDE, "ingest", file, new, "--embedder", ours, before=emptied(new)),
-                "LlamaIndex": run.command(
-                    run.peer("llamaindex"), LLAMA, "ingest", file, other, "--embedder", theirs,
-                    before=emptied(other),
-                ),
-            },
-        )  # fmt: skip
+    file = composed.write(run.work / f"{size}.jsonl", size)
+    new, other = run.work / "new-rag", run.work / "new-llama"
+    run.compare(
+        case,
+        {
+            "rag": run.command(*INSIDE, "ingest", file, new, "--embedder", embedder, before=emptied(new)),
+            "LlamaIndex": run.command(
+                run.peer("llamaindex"), LLAMA, "ingest", file, other, "--embedder", embedder,
+                before=emptied(other),
+            ),
+        },
+    )  # fmt: skip
 
 
 def emptied(folder: Path) -> Callable[[], None]:
@@ -257,21 +260,44 @@ def save(run: Run) -> None:
     (run.work / "raw.json").write_text(json.dumps(run.raw, indent=1))
 
 
-def publish(raw: dict[str, Any], docs: Path) -> None:
+def publish(raw: dict[str, Any], docs: Path) -> Path:
     """Write the page and its plots."""
     made = results.made(raw)
-    folder = docs / "benchmarks"
+    name = "benchmarks-large" if raw["large"] else "benchmarks"
+    folder = docs / name
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (title, series, unit) in made["drawn"].items():
-        (folder / f"{name}.svg").write_text(plot(title, series, unit), encoding="utf-8")
-    (docs / "benchmarks.md").write_text(page({**made, "plots": list(made["drawn"])}), encoding="utf-8")
+    for drawn, (title, series, unit) in made["drawn"].items():
+        (folder / f"{drawn}.svg").write_text(plot(title, series, unit), encoding="utf-8")
+    plots = [f"{name}/{drawn}.svg" for drawn in made["drawn"]]
+    written = docs / f"{name}.md"
+    written.write_text(page({**made, "plots": plots}), encoding="utf-8")
+    return written
+
+
+def phases(run: Run, sizes: list[int], *, large: bool) -> dict[str, Callable[[], None]]:
+    """What a run consists of, in order."""
+    if large:
+        return {
+            "start": lambda: start_up(run),
+            "bare": lambda: bare(run),
+            "ingest": lambda: ingest(run, "ingest of 200, MiniLM", min(200, LARGE), "minilm"),
+            "growth": lambda: growth(run, sizes),
+        }
+    return {
+        "start": lambda: start_up(run),
+        "papers": lambda: papers_3000(run),
+        "ask": lambda: ask(run),
+        "ingest": lambda: ingest(run, "ingest of 3,000, hashed words", LARGE, "hashed"),
+        "growth": lambda: growth(run, sizes),
+        "rest": lambda: rest(run, sizes),
+    }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--large", action="store_true", help="what takes longer, on a page of its own")
     parser.add_argument("--work", type=Path, help="kept; a temporary folder otherwise")
     parser.add_argument("--docs", type=Path, default=ROOT / "docs")
     parser.add_argument("--runs", type=int, default=5)
@@ -282,32 +308,30 @@ def main() -> None:
     if given.again:
         publish(json.loads(given.again.read_text()), given.docs)
         return
-    sizes = given.sizes or [1000, 10_000, 100_000, *([300_000] if given.full else [])]
+    sizes = given.sizes or ([10_000, 100_000, 300_000] if given.large else [1000, 10_000, 100_000])
     with tempfile.TemporaryDirectory() as temporary, stub.running() as url:
         work = (given.work or Path(temporary)).absolute()
         work.mkdir(parents=True, exist_ok=True)
-        names = ["llm", "llamaindex", "pqa", *(["txtai", "haiku"] if given.full else [])]
+        names = ["llm", "llamaindex", *(["txtai", "haiku"] if given.large else ["pqa"])]
         began, about = time.time(), machine()
         run = Run(work, given.runs, envs.installed(work / "peers", names), url)
         if given.phases and (work / "raw.json").exists():
             run.raw |= json.loads((work / "raw.json").read_text())
-        run.raw |= {"machine": about, "runs": given.runs, "when": time.strftime("%Y-%m-%d")}
+        run.raw |= {
+            "large": given.large,
+            "machine": about,
+            "runs": given.runs,
+            "when": time.strftime("%Y-%m-%d"),
+        }
         run.raw["peers"] = {
             name: peer.version or f"not run: {peer.fault}" for name, peer in run.peers.items()
         }
-        phases: dict[str, Callable[[], None]] = {
-            "start": lambda: start_up(run),
-            "papers": lambda: papers_3000(run),
-            "ask": lambda: ask(run),
-            "ingest": lambda: ingest(run, full=given.full),
-            "growth": lambda: growth(run, sizes),
-            "rest": lambda: rest(run, sizes),
-        }
-        for name in given.phases or phases:
-            phases[name]()
+        todo = phases(run, sizes, large=given.large)
+        for name in given.phases or todo:
+            todo[name]()
             save(run)
-        publish(json.loads((work / "raw.json").read_text()), given.docs)
-        told(f"done in {(time.time() - began) / 60:.1f} minutes; see {given.docs / 'benchmarks.md'}")
+        written = publish(json.loads((work / "raw.json").read_text()), given.docs)
+        told(f"done in {(time.time() - began) / 60:.1f} minutes; see {written}")
 
 
 if __name__ == "__main__":

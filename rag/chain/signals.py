@@ -106,9 +106,14 @@ class Signals:
         )
 
 
-def measure(asked: Asked, hits: Sequence[Hit], similarity: Similarity | None = None) -> list[Signals]:
-    """Return the signals of each hit, in the order of ``hits``."""
-    readings = [Reading(hit.paper) for hit in hits]
+def measure(
+    asked: Asked,
+    hits: Sequence[Hit],
+    similarity: Similarity | None = None,
+    readings: Sequence[Reading] | None = None,
+) -> list[Signals]:
+    """Return the signals of each hit, in the order of ``hits``; ``readings`` are those of an earlier call."""
+    readings = readings or [Reading(hit.paper) for hit in hits]
     weights = _weights(asked, readings)
     embedded = _worth_embedding(asked, readings, weights) if similarity else frozenset()
     if isinstance(similarity, Prepares):

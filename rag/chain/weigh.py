@@ -55,12 +55,13 @@ def weigh(
         similarity: cosine similarity of two texts, with the caller's cache of vectors; optional.
         top: how many to keep, besides those of the keys ``named``; default all.
     """
+    readings = None
     if top is not None and len(hits) > top:
-        asked = recognise(read(question), hits)
-        best = _ordered(measure(asked, hits))
-        hits = [p.hit for n, p in enumerate(best) if n < top or p.hit.paper.key in named]
+        best = _ordered(measure(recognise(read(question), hits), hits))
+        kept = [paper for n, paper in enumerate(best) if n < top or paper.hit.paper.key in named]
+        hits, readings = [paper.hit for paper in kept], [paper.reading for paper in kept]
     asked = recognise(read(question), hits)
-    return Weighed(asked, _ordered(measure(asked, hits, similarity)))
+    return Weighed(asked, _ordered(measure(asked, hits, similarity, readings)))
 
 
 def _ordered(signals: Sequence[Signals]) -> tuple[Signals, ...]:
