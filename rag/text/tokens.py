@@ -43,6 +43,8 @@ STOP = word_set(
     "very via was we well were what when where whether",
     "which while who whom whose why will with within without",
     "would yet you your e.g i.e eg ie et al",
+    "donot doesnot didnot isnot arenot wasnot werenot canot wonot wouldnot shouldnot couldnot",
+    "hasnot havenot",
 )
 
 
@@ -56,7 +58,7 @@ def tokens(text: str) -> tuple[Token, ...]:
 def _token(match: re.Match[str]) -> Token:
     word = match[0].lower()
     if "'" in word:
-        word = word.split("'")[0] + ("not" if word.endswith("n't") else "")
+        word = word[:-3] + "not" if word.endswith("n't") else word.split("'")[0]
     word = spell_greek(word)
     return Token(word, stem(word), match.start(), match.end())
 
