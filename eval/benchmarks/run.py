@@ -302,6 +302,7 @@ def main() -> None:
     parser.add_argument("--docs", type=Path, default=ROOT / "docs")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--sizes", type=int, nargs="*", help="of the growth")
+    parser.add_argument("--peers", nargs="*", help="only these (default: those of the run)")
     parser.add_argument("--phases", nargs="*", help="only these, added to what DIR holds (default: all)")
     parser.add_argument("--again", type=Path, help="write the page anew from this raw.json")
     given = parser.parse_args()
@@ -313,6 +314,7 @@ def main() -> None:
         work = (given.work or Path(temporary)).absolute()
         work.mkdir(parents=True, exist_ok=True)
         names = ["llm", "llamaindex", *(["txtai", "haiku"] if given.large else ["pqa"])]
+        names = names if given.peers is None else given.peers
         began, about = time.time(), machine()
         run = Run(work, given.runs, envs.installed(work / "peers", names), url)
         if given.phases and (work / "raw.json").exists():
