@@ -92,7 +92,7 @@ def page(results: dict[str, Any]) -> str:
         table(("papers", "ingest s", "papers a second", "ingest peak MiB", "disk MiB", "again, unchanged s",
                "query p50 ms", "one question MiB"), results["growth"]),
         _slopes(results["slopes"]),
-        *(f"![{name}]({name})" for name in results["plots"]),
+        *(f"![{file.rpartition('/')[2][:-4]}]({file})" for file in results["plots"]),
         results["outlook"],
     ]  # fmt: skip
     return "\n\n".join(part for part in parts if part) + "\n"
