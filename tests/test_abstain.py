@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 from test_extract import HOSTILE, PILE, hits, paper, sample
 
-from rag.chain.abstain import Decision, Limits, decide, nothing_left
+from rag.chain.abstain import Decision, Limits, judge, nothing_left
 from rag.chain.question import read
-from rag.records import Sentence
+from rag.chain.support import Similarity
+from rag.chain.weigh import weigh
+from rag.records import Hit, Sentence
+
+
+USUAL = Limits()
+
+
+def decide(
+    question: str, found: Sequence[Hit], *, similarity: Similarity | None = None, limits: Limits = USUAL
+) -> Decision:
+    return judge(weigh(question, found, similarity), limits)
 
 
 def decided(question: str) -> Decision:

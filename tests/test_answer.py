@@ -225,7 +225,7 @@ ATTACK = paper(
 
 def test_a_paper_cannot_open_another_papers_block() -> None:
     model = ScriptedModel([reply(answerable=False)])
-    answer("What is the ReVISE attack?", pile_of(REVISE, ATTACK), writer=writer(model))
+    answer("What does ReVISE do with reasoning?", pile_of(REVISE, ATTACK), writer=writer(model))
     prompt = model.requests[0].messages[-1].content
     assert prompt.count("<paper number=") == prompt.count("</paper>") == 2
     assert "\u200b" not in prompt

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 from rag import corpus
-from rag.chain.extract import Extraction, extract
+from rag.chain import extract as extracting
+from rag.chain.abstain import judge
+from rag.chain.extract import Extraction
+from rag.chain.support import Similarity
+from rag.chain.weigh import weigh
 from rag.records import Failure, Hit, Paper, Passage, Source
 
 SEEDS = Path(__file__).parents[1].parent / "shared" / "seeds"
@@ -44,6 +48,11 @@ ROBOTS = (
     "spoons in 93% of trials, and releases them gently."
 )
 PILE = [paper("skim", SKIM), paper("tiny", TINY), paper("forget", FORGET), paper("robots", ROBOTS)]
+
+
+def extract(question: str, found: Sequence[Hit], similarity: Similarity | None = None) -> Extraction:
+    weighed = weigh(question, found, similarity)
+    return extracting.extract(weighed, judge(weighed))
 
 
 def ask(question: str, papers: Sequence[Paper] = PILE) -> Extraction:

@@ -9,7 +9,7 @@ import importlib.metadata
 import statistics
 from typing import Any
 
-from causes import causes, middle
+from causes import HASHED, MINILM, causes, middle
 from page import slope
 
 ARXIV = 3_000_000
@@ -93,7 +93,6 @@ def _targets(raw: dict[str, Any], growth: dict[int, Any]) -> list[list[str]]:
 
 def _all_targets(raw: dict[str, Any], growth: dict[int, Any]) -> list[list[str]]:
     ask38, ask3000 = "one question to 38 papers", "one question to 3,000 papers"
-    hashed = "ingest of 3,000, hashed words"
     rows = [
         _at_most("`rag --help` / `llm --help`", 0.5, _ratio(raw, "start-up", "rag --help", "llm --help")),
         _at_most(
@@ -115,12 +114,12 @@ def _all_targets(raw: dict[str, Any], growth: dict[int, Any]) -> list[list[str]]
         ),
         _at_least(
             "rate of ingest, 3,000 abstracts, hashed words / LlamaIndex", 1.3,
-            _inverse(_ratio(raw, hashed, "rag", "LlamaIndex")),
+            _inverse(_ratio(raw, HASHED, "rag", "LlamaIndex")),
         ),
         _at_least("rate of ingest, 3,000 abstracts, MiniLM / the bare embedder", 0.9, _against_bare(raw)),
     ]  # fmt: skip
     if raw["large"]:
-        against = _inverse(_ratio(raw, "ingest of 200, MiniLM", "rag", "LlamaIndex"))
+        against = _inverse(_ratio(raw, MINILM, "rag", "LlamaIndex"))
         rows.append(_at_least("rate of ingest, 200 abstracts, MiniLM / LlamaIndex", 1.3, against))
     big = growth.get(100_000)
     if big:

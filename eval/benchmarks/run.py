@@ -28,6 +28,7 @@ import composed
 import envs
 import results
 import stub
+from causes import HASHED, MINILM
 from page import page, plot
 from timing import Command, Failed, alternate, interpreter, once
 
@@ -280,14 +281,14 @@ def phases(run: Run, sizes: list[int], *, large: bool) -> dict[str, Callable[[],
         return {
             "start": lambda: start_up(run),
             "bare": lambda: bare(run),
-            "ingest": lambda: ingest(run, "ingest of 200, MiniLM", min(200, LARGE), "minilm"),
+            "ingest": lambda: ingest(run, MINILM, min(200, LARGE), "minilm"),
             "growth": lambda: growth(run, sizes),
         }
     return {
         "start": lambda: start_up(run),
         "papers": lambda: papers_3000(run),
         "ask": lambda: ask(run),
-        "ingest": lambda: ingest(run, "ingest of 3,000, hashed words", LARGE, "hashed"),
+        "ingest": lambda: ingest(run, HASHED, LARGE, "hashed"),
         "growth": lambda: growth(run, sizes),
         "rest": lambda: rest(run, sizes),
     }

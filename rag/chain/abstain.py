@@ -17,8 +17,7 @@ from dataclasses import dataclass
 
 from rag.chain.question import Asked, read
 from rag.chain.signals import Signals, share
-from rag.chain.support import Similarity
-from rag.chain.weigh import Weighed, weigh
+from rag.chain.weigh import Weighed
 from rag.records import Hit, Sentence
 from rag.text.names import Lexicon, Name
 from rag.text.tokens import Token
@@ -71,17 +70,6 @@ class Decision:
     reason: str | None = None
     nearest: tuple[Hit, ...] = ()
     features: tuple[tuple[str, float], ...] = ()
-
-
-def decide(
-    question: str,
-    hits: Sequence[Hit],
-    *,
-    similarity: Similarity | None = None,
-    limits: Limits = Limits(),
-) -> Decision:
-    """Weigh the papers found and decide whether they answer the question; see ``weigh``."""
-    return judge(weigh(question, hits, similarity), limits)
 
 
 def judge(weighed: Weighed, limits: Limits = Limits()) -> Decision:

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from rag.chain.abstain import Decision, nothing_left
 from rag.chain.deepen import deepen, parts
 from rag.chain.evidence import Chosen
-from rag.chain.extract import extracted
+from rag.chain.extract import extract
 from rag.chain.found import Found, find
 from rag.chain.meter import Meter
 from rag.chain.numbering import Numbering
@@ -123,7 +123,7 @@ class _Story:
         if not found.decision.answer:
             return self.abstained(found.decision, read=len(found.weighed.papers))
         with self.clock("generate_s"):
-            taken = extracted(found.weighed, found.decision)
+            taken = extract(found.weighed, found.decision)
         numbering = Numbering({hit.paper.key: hit.paper for hit in found.weighed.hits})
         sentences = tuple(numbering.numbered(sentence) for sentence in taken.sentences)
         for sentence in sentences:

@@ -1,6 +1,7 @@
 """Answers with sentences of the abstracts themselves, chosen and ordered by code.
 
-    extract("By how much did SpecPrefill improve time-to-first-token?", hits).sentences[0].text
+    weighed = weigh("By how much did SpecPrefill improve time-to-first-token?", hits)
+    extract(weighed, judge(weighed)).sentences[0].text
     'SpecPrefill ... with up to 7× maximal end-to-end QPS ... and 7.66× TTFT improvement.'
 
 Every sentence is a contiguous slice of one abstract and its own quotation. One to four are taken: those
@@ -14,11 +15,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.chain.abstain import Decision, Limits, judge
+from rag.chain.abstain import Decision
 from rag.chain.question import Asked
 from rag.chain.signals import Scored, Signals
-from rag.chain.support import Similarity
-from rag.chain.weigh import Weighed, weigh
+from rag.chain.weigh import Weighed
 from rag.records import Citation, Hit, Sentence
 from rag.text.normalise import defuse
 from rag.text.tokens import content
@@ -66,27 +66,8 @@ _LEANING = re.compile(
 )
 
 
-def extract(
-    question: str,
-    hits: Sequence[Hit],
-    *,
-    similarity: Similarity | None = None,
-    limits: Limits | None = None,
-    taste: Taste = Taste(),
-) -> Extraction:
-    """Choose one to four sentences that answer ``question``, or abstain.
-
-    Args:
-        question: as asked, standing alone.
-        hits: one per paper, best first.
-        similarity: cosine similarity of two texts, with the caller's cache of vectors; optional.
-    """
-    weighed = weigh(question, hits, similarity)
-    return extracted(weighed, judge(weighed, limits or Limits()), taste)
-
-
-def extracted(weighed: Weighed, decision: Decision, taste: Taste = Taste()) -> Extraction:
-    """Choose the sentences of an answer that was decided on; see ``extract``."""
+def extract(weighed: Weighed, decision: Decision, taste: Taste = Taste()) -> Extraction:
+    """Choose one to four sentences of the papers weighed, if ``decision`` is to answer."""
     if not decision.answer:
         return Extraction((), (), decision)
     chosen = _choose(weighed.asked, weighed.papers, taste)

@@ -14,9 +14,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from rag.chain import support
 from rag.chain.question import Asked, read
+from rag.chain.signals import are_few
 from rag.chain.slots import gives
-from rag.chain.support import Sentence as Reading
 from rag.records import Paper, Sentence
 from rag.text.names import Lexicon
 from rag.text.sentences import Span
@@ -25,8 +26,6 @@ from rag.text.sentences import Span
 _SURE = frozenset(
     ["count", "amount", "named", "hardware", "money", "duration", "licence", "place", "language"]
 )
-# A name picks out papers when at most this share of those read have it: "LLM" does not.
-_FEW = 0.25
 _ELSEWHERE = re.compile(
     r"\b(?:other than|besides|apart from|except|instead of|rather than|alternatives? to|similar to|like"
     r"|unlike|beyond|without|compet\w+|rivals?)\b",
@@ -59,7 +58,7 @@ class Waiting:
         return [replace(sentence, verdict="unsupported", note=self._lacking()) for sentence in self._held]
 
     def _states(self, text: str) -> bool:
-        return gives(self._asked, Reading(Span(0, len(text), text)))
+        return gives(self._asked, support.Sentence(Span(0, len(text), text)))
 
     def _lacking(self) -> str:
         if not self._stated:
@@ -75,6 +74,6 @@ def _named_papers(asked: Asked, papers: Sequence[Paper]) -> frozenset[str]:
     found: set[str] = set()
     for name in (name for name in asked.names if name.strong):
         having = {key for key, lexicon in lexicons.items() if lexicon.has(name)}
-        if len(having) <= max(1, int(_FEW * len(papers))):
+        if are_few(len(having), len(papers)):
             found |= having
     return frozenset(found)

@@ -275,7 +275,12 @@ class _Look:
     def _picks_out(self, name: Name, reading: Reading) -> bool:
         """Whether the paper has the name and few of the others do."""
         having = [r for r in self.readings if r.lexicon.has(name)]
-        return reading in having and len(having) <= max(1, len(self.readings) // 4)
+        return reading in having and are_few(len(having), len(self.readings))
+
+
+def are_few(having: int, read: int) -> bool:
+    """Whether a name that so many of the papers read have picks them out: "LLM" does not."""
+    return having <= max(1, read // 4)
 
 
 def _usual(words: float) -> float:

@@ -130,8 +130,7 @@ class Library:
         return self.made().vectors
 
     def paper(self, key: str) -> Paper | None:
-        rows_ = self._select("SELECT key, abstract, body, sources FROM papers WHERE key = ?", (key,))
-        return next((_paper(row) for row in rows_), None)
+        return self.papers_of([key]).get(key)
 
     def papers(self, filters: Filters = _ALL) -> Iterator[Paper]:
         """Yield the papers that pass ``filters``, by key."""

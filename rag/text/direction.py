@@ -21,7 +21,7 @@ from functools import lru_cache
 
 from rag.text.names import find as find_names
 from rag.text.stem import stem
-from rag.text.tokens import STOP, Token, tokens
+from rag.text.tokens import CONTRACTED, STOP, Token, tokens
 from rag.text.words import word_set
 
 
@@ -75,9 +75,8 @@ _OPPOSITES = (
 _NEGATORS = word_set(
     "not no never without cannot neither nor hardly",
     "barely lack lacks lacking unable fail fails failed failing",
-    "none nothing non donot doesnot didnot isnot arenot wasnot werenot cannot canot wonot wouldnot shouldnot",
-    "couldnot hasnot havenot neednot free",
-)
+    "none nothing non neednot free",
+).union(CONTRACTED)
 # Gentler ways to deny: where one stands near a word, the word is not plainly affirmed.
 _SOFT = _stems(
     "avoid eliminate elude prevent neglect ignore omit",

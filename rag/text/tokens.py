@@ -27,6 +27,10 @@ class Token:
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*[^\W_]*|[^\W_]+(?:'[^\W\d_]+)?")
 _POSSESSIVE = ("'s", "s'")
+# "don't" and its kind as ``tokens`` writes them.
+CONTRACTED = word_set(
+    "donot doesnot didnot isnot arenot wasnot werenot canot wonot wouldnot shouldnot couldnot hasnot havenot"
+)
 STOP = word_set(
     "a about above after again against all along also although am among an and any are as at away be because",
     "been before being below between both but by can could",
@@ -43,9 +47,7 @@ STOP = word_set(
     "very via was we well were what when where whether",
     "which while who whom whose why will with within without",
     "would yet you your e.g i.e eg ie et al",
-    "donot doesnot didnot isnot arenot wasnot werenot canot wonot wouldnot shouldnot couldnot",
-    "hasnot havenot",
-)
+).union(CONTRACTED)
 
 
 @lru_cache(maxsize=4096)
