@@ -13,7 +13,6 @@ from rag.chain.support import Similarity
 from rag.chain.weigh import weigh
 from rag.records import Hit, Sentence
 
-
 USUAL = Limits()
 
 
