@@ -46,6 +46,11 @@ class Paper:
     also: tuple[Source, ...] = ()
     extra: Mapping[str, object] = field(default_factory=dict)
 
+    @property
+    def text(self) -> str:
+        """All that the paper says, to look for words and names in: title and abstract."""
+        return f"{self.title or ''}. {self.abstract}"
+
 
 @dataclass(frozen=True, slots=True)
 class Failure:

@@ -39,6 +39,8 @@ DEFAULT = "default"
 CHROMA_CLOUD = "https://api.trychroma.com"
 SECRETS = frozenset({"api_key", "embed_api_key", "s2_api_key", "openreview_password", "chroma_api_key"})
 # Weaker than RAG_*: set for other programs as well, but what a user of those expects to work.
+# A table does not fit into a variable.
+ONLY_IN_FILES = frozenset({"prices"})
 BORROWED = {
     "OPENAI_API_KEY": "api_key",
     "OPENAI_BASE_URL": "base_url",
@@ -213,10 +215,16 @@ def _environment_layer(environ: Mapping[str, str]) -> dict[str, tuple[object, st
         if not name.startswith("RAG_") or not value:
             continue
         key = name.removeprefix("RAG_").lower()
-        if key in _KINDS and key != "prices":
+        # RAG_ is a common prefix: only what looks like one of ours misspelt is refused.
+        near = key if key in _KINDS else _nearest(key, 0.8)
+        if near in ONLY_IN_FILES:
+            raise UsageError(
+                f"The environment variable {name} cannot set {near}, which is a table.",
+                f"Unset it, and write [{near}] in {' or '.join(map(str, default_files()))}.",
+            )
+        if key in _KINDS:
             layer[key] = (value, f"environment variable {name}")
-        elif near := _nearest(key, 0.8):
-            # RAG_ is a common prefix: only what looks like one of ours misspelt is refused.
+        elif near:
             raise UsageError(f"Unknown environment variable {name}.", f"Did you mean RAG_{near.upper()}?")
     return layer
 
@@ -254,7 +262,7 @@ def _convert(key: str, value: object, origin: str) -> object:
     try:
         return _KINDS[key](value)
     except (ValueError, TypeError) as error:
-        shown = "value" if key in SECRETS else repr(value)
+        shown = "value" if key in SECRETS or "@" in str(value) else repr(value)
         raise UsageError(f"Bad {key} {shown} ({origin}): {error}.", "Correct or remove it.") from None
 
 

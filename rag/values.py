@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from urllib.parse import urlsplit
 
 FIRST_YEAR, LAST_YEAR = 0, 9999
 
@@ -28,6 +29,8 @@ def url(value: object) -> str:
     address = text(value)
     if not re.match(r"https?://[^\s/]", address):
         raise ValueError("must be an address that starts with http:// or https://")
+    if "@" in urlsplit(address).netloc:  # it would be shown in messages, kept in sessions and in results
+        raise ValueError("must not hold a name and password; a key has a setting of its own")
     return address.rstrip("/")
 
 

@@ -123,6 +123,10 @@ def test_the_only_model_of_a_server_needs_no_name(sample_index: Path) -> None:
         refused = ask(sample_index, server.url, model=None)
     assert refused.exit_code == 2
     assert "Set one of: a, b" in refused.stderr
+    with serving(message=GOOD, models=()) as server:
+        refused = ask(sample_index, server.url, model=None)
+    assert refused.exit_code == 2
+    assert "offers no model. Load one there, or name " in refused.stderr
 
 
 @pytest.mark.parametrize(

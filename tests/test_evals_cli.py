@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from test_cli_model import GOOD, serving
 from typer.testing import CliRunner, Result
 
 from rag.cli import app
-from rag.settings import SECRETS, Settings
+from rag.settings import SECRETS, Settings, load
 from rag.wiring import evals as wiring_evals
+from rag.wiring import runs as wiring_runs
 
 CASES = [
     {
@@ -154,3 +157,147 @@ def test_quiet_leaves_no_remarks(desk: Path) -> None:
     ):
         done = runner.invoke(app, ["--quiet", "eval", *words.split()])
         assert (done.exit_code, done.stderr) == (0, ""), words
+
+
+def whole(*words: str) -> Result:
+    """A command with the program's own options, after which no exception may be left."""
+    done = CliRunner().invoke(app, [*words])
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def error_line(done: Result, code: int) -> str:
+    assert done.exit_code == code, done.output
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("Error: ")]
+    return line
+
+
+OWN = ["run --gold gold", "lint gold", "draft", "run --gold gold -j 2"]
+
+
+@pytest.mark.parametrize("words", OWN)
+@pytest.mark.parametrize("before", [True, False])
+def test_an_index_named_before_or_after_the_command_is_the_one_asked(
+    desk: Path, words: str, before: bool
+) -> None:
+    named, command = ["--index", "typo"], ["eval", *words.split()]
+    done = whole(*named, *command) if before else whole(*command, *named)
+    assert "typo" in error_line(done, 4)
+
+
+@pytest.mark.parametrize("words", OWN[:3])
+def test_a_server_of_papers_is_the_one_asked(desk: Path, words: str) -> None:
+    done = whole("eval", *words.split(), "--chroma-url", "http://127.0.0.1:9")
+    assert "127.0.0.1:9" in error_line(done, 4)
+
+
+@pytest.mark.parametrize("words", ["run mine", "lint --suite mine", "lint"])
+def test_a_suite_is_not_asked_of_a_server(desk: Path, words: str) -> None:
+    (desk / "eval" / "suites" / "extractive.toml").write_text(SUITE, "utf-8")
+    line = error_line(whole("eval", *words.split(), "--chroma-url", "http://127.0.0.1:9"), 2)
+    assert "papers of its own" in line
+
+
+def test_an_index_named_for_the_program_is_asked_by_a_suite(desk: Path) -> None:
+    assert "typo" in error_line(whole("--index", "typo", "eval", "run", "mine"), 4)
+
+
+@pytest.mark.parametrize("words", ["compare a b", "report a", "sweep a", "record model", "judge"])
+@pytest.mark.parametrize("option", ["--index", "--chroma-url"])
+def test_where_papers_play_no_part_no_place_of_papers_is_taken(desk: Path, words: str, option: str) -> None:
+    line = error_line(whole(option, "http://x", "eval", *words.split()), 2)
+    assert f"rag eval {words.split(maxsplit=1)[0]} takes no {option}: " in line
+
+
+def test_a_server_that_is_down_exits_4_after_everything_is_written(desk: Path) -> None:
+    suite = MODEL + 'base_url = "http://127.0.0.1:9/v1"\nretries = 0\n[gate]\nmetrics = ["right"]\n'
+    (desk / "eval" / "suites" / "model.toml").write_text(suite, "utf-8")
+    for words in ((), ("--gate", "--junit", "j.xml")):
+        done = rag("run", "model", "--live", "--only", "decoding", "--html", "r.html", *words)
+        assert done.exit_code == 4, done.output
+        assert "1 of 1 answers ended in an error." in done.stderr
+        assert json.loads((desk / "eval" / "out" / "model.json").read_text("utf-8"))["errors"] == 1
+        assert (desk / "r.html").exists()
+    assert "ProviderError" in (desk / "j.xml").read_text("utf-8")
+
+
+def test_the_model_of_a_server_is_found_once_and_asked(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RAG_EMBEDDER", "fake")
+    with serving(message=GOOD) as server:
+        monkeypatch.setenv("RAG_BASE_URL", server.url)
+        done = rag("run", "--gold", "gold", "--only", "decoding", "--out", "r.json")
+    result = json.loads((desk / "r.json").read_text("utf-8"))
+    assert (done.exit_code, result["mode"], result["model"], result["errors"]) == (0, "model", "tiny", 0)
+    assert {body["model"] for body in server.asked} == {"tiny"}
+
+
+def test_a_server_of_several_models_is_refused_before_anything_runs(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_EMBEDDER", "fake")
+    with serving(models=("a", "b")) as server:
+        monkeypatch.setenv("RAG_BASE_URL", server.url)
+        assert "Set one of: a, b" in error_line(rag("run", "--gold", "gold", "--out", "r.json"), 2)
+        assert rag("lint", "gold").exit_code == 0  # asks no model
+    assert not (desk / "r.json").exists()
+
+
+def test_a_key_alone_means_the_usual_model(desk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-0123456789abcdef")
+    spec = wiring_runs.planned(wiring_runs.Ask(gold=[desk / "gold"])).spec
+    assert wiring_evals.named(spec, wiring_evals.silent).settings.model == "gpt-4o-mini"
+    named = replace(spec, settings=wiring_evals.sendable(load({"model": "mine"})))
+    assert wiring_evals.named(named, wiring_evals.silent).settings.model == "mine"
+
+
+def test_a_suite_in_model_mode_without_a_model_is_refused_at_once(desk: Path) -> None:
+    (desk / "eval" / "suites" / "model.toml").write_text(MODEL.replace('model = "tiny"\n', ""), "utf-8")
+    for words in (("run", "model", "--live"), ("record", "model")):
+        assert "names its model" in error_line(rag(*words), 2)
+
+
+@pytest.mark.parametrize("option", ["--out", "--html", "--junit"])
+@pytest.mark.parametrize("name", ["gold", "gold/all.jsonl/x"])
+def test_what_could_not_be_written_is_refused_before_the_run(desk: Path, option: str, name: str) -> None:
+    done = rag("run", "mine", option, name)
+    assert f"{name} cannot be written: " in error_line(done, 2)
+    assert "of 2" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_step_summary_or_baseline_that_cannot_be_written_is_refused_before_the_run(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (desk / "base.json").mkdir()
+    assert "base.json cannot be written: " in error_line(rag("run", "mine", "--update-baseline"), 2)
+    assert "base.json cannot be read: " in error_line(rag("run", "mine", "--gate"), 2)
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(desk / "gold"))
+    done = rag("run", "mine")
+    assert error_line(done, 2).endswith("Is a directory. Correct or unset it.")
+    assert "of 2" not in done.stderr
+
+
+def test_a_disk_that_is_full_costs_only_what_it_was_to_hold(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = rag("run", "mine", "--html", "/dev/full", "--junit", "j.xml")
+    assert "/dev/full cannot be written: No space left on device. Make room" in error_line(done, 4)
+    assert "2 questions" in done.stdout
+    assert (desk / "j.xml").exists()
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", "/dev/full")
+    assert "GITHUB_STEP_SUMMARY: /dev/full" in error_line(rag("run", "mine", "--out", "a.json"), 4)
+    assert (desk / "a.json").exists()
+    for words in (
+        ("report", "a.json", "--summary", "/dev/full"),
+        ("compare", "a.json", "a.json", "--html", "gold"),
+    ):
+        assert "cannot be written" in error_line(rag(*words), 4 if words[0] == "report" else 2)
+
+
+def test_the_gate_of_a_part_looks_at_that_part(desk: Path) -> None:
+    gate = '[gate]\nmetrics = ["right", "false_answer"]\n[gate.floors]\nfalse_answer = 0.9\n'
+    (desk / "eval" / "suites" / "mine.toml").write_text(SUITE.partition("[gate]")[0] + gate, "utf-8")
+    assert rag("run", "mine", "--update-baseline").exit_code == 0
+    done = rag("run", "mine", "--gate", "--only", "decoding")
+    assert done.exit_code == 0, done.output
+    assert "false_answer: these questions do not score it" in done.stderr

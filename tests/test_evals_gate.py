@@ -125,6 +125,29 @@ def test_a_metric_that_vanished_is_a_reason() -> None:
     assert reasons == ("citation_precision: nothing was scored, the baseline has it.",)
 
 
+def test_a_part_of_the_questions_is_not_asked_for_what_it_cannot_score() -> None:
+    answerable = [row for row in run() if row.answerable]
+    gate = replace(GATE, floors={"false_answer": 0.5, "citation_precision": 1.0})
+    verdict = judge(answerable, gate, run(), 500, part=True)
+    assert verdict.reasons == ()
+    assert verdict.notes[0].startswith("false_answer: these questions do not score it")
+    assert judge(answerable, gate, None, part=True).reasons == ()
+    assert judge(answerable, gate, run(), 500).reasons == (
+        "false_answer: nothing was scored, and 0.5 is asked for.",
+    )
+
+
+def test_a_part_of_the_questions_still_has_to_score_what_it_did() -> None:
+    def without(row: Row) -> Row:
+        return replace(row, scores={k: v for k, v in row.scores.items() if k != "citation_precision"})
+
+    gate = replace(GATE, floors={"citation_precision": 1.0})
+    assert judge([without(row) for row in run()[:40]], gate, run(), 500, part=True).reasons == (
+        "citation_precision: nothing was scored, and 1 is asked for.",
+        "citation_precision: nothing was scored, the baseline has it.",
+    )
+
+
 def test_a_baseline_of_another_gold_set_says_so() -> None:
     other = [replace(row, case=f"x{row.case}") for row in run()]
     assert "another gold set" in judge(other, GATE, run(), 500).reasons[0]

@@ -119,6 +119,7 @@ def test_the_step_summary_begins_with_the_verdict() -> None:
     assert "- **right got worse**" in text
     assert "| right | " in text
     assert tables.step_summary(result(*ROWS[:1]), []).startswith("## Evals: mine ✓ passed")
+    assert tables.step_summary(result(*ROWS), []).startswith("## Evals: mine ✗ failed")  # one is an error
 
 
 def test_tables_line_up() -> None:

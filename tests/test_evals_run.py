@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,8 +17,8 @@ from evals_fakes import PAPERS, UNANSWERABLE
 
 from rag.adapters import partial_json
 from rag.chain.setup import Options, Writer
-from rag.errors import TapeError, UsageError
-from rag.evals import results, run, suites
+from rag.errors import EnvironmentFault, IndexMissing, TapeError, UsageError
+from rag.evals import files, results, run, suites
 from rag.evals.cases import Case, parse
 from rag.evals.gate import judge
 from rag.evals.pipeline import Pipeline
@@ -25,6 +26,7 @@ from rag.evals.rows import Row, Tools, ask
 from rag.evals.suites import Gate, Suite
 from rag.prompts import Prompts
 from rag.wiring import evals as wiring_evals
+from rag.wiring import runs as wiring_runs
 
 
 def case(name: str, question: str = "How much does Gatekeeper raise accuracy on GSM-Long?") -> Case:
@@ -89,6 +91,101 @@ def test_two_processes_give_the_rows_of_one_in_the_same_order() -> None:
         assert {k: v for k, v in a.scores.items() if k not in timed} == {
             k: v for k, v in b.scores.items() if k not in timed
         }
+
+
+@contextmanager
+def not_opened(how: str) -> Iterator[tuple[Pipeline, Tools]]:
+    """A pipeline that does not get as far as that."""
+    if how == "missing":
+        raise IndexMissing("There is no index in ./typo.", "Name another.")
+    if how == "killed":
+        os._exit(1)
+    raise ZeroDivisionError("a bug")
+    yield
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_cannot_be_opened_ends_the_run_with_its_reason(jobs: int) -> None:
+    with pytest.raises(IndexMissing) as caught:
+        run.run([(case("one"), 1), (case("two"), 1)], partial(not_opened, "missing"), jobs)
+    assert str(caught.value) == "There is no index in ./typo. Name another."
+
+
+def test_a_process_that_fails_or_dies_ends_the_run() -> None:
+    tasks = [(case("one"), 1), (case("two"), 1)]
+    with pytest.raises(RuntimeError, match="ZeroDivisionError: a bug"):
+        run.run(tasks, partial(not_opened, "bug"), 2)
+    with pytest.raises(EnvironmentFault, match=r"ended by itself.* -j 1"):
+        run.run(tasks, partial(not_opened, "killed"), 2)
+
+
+@pytest.mark.parametrize(
+    ("names", "code"),
+    [
+        ([], None),
+        (["UsageError"], 2),
+        (["UsageError", "ProviderError"], 4),
+        (["IndexMismatch"], 4),
+        (["ZeroDivisionError"], 4),
+        (["ProviderError", "TapeError"], 3),
+    ],
+)
+def test_errors_of_answers_have_the_exit_code_of_a_question(names: list[str], code: int | None) -> None:
+    sound = Row("q", 1, "", "fact", (), "test", "p", True)
+    rows = [replace(sound, error={"type": name, "message": ""}) for name in names]
+    assert wiring_runs.error_code(results.Result("s", (sound, *rows))) == code
+
+
+class TestFiles:
+    def test_a_file_and_its_folders_are_written_whole(self, tmp_path: Path) -> None:
+        file = tmp_path / "a" / "b.txt"
+        files.check(file)
+        assert not file.exists()
+        files.write(file, "é")
+        files.append(file, "\n")
+        assert file.read_bytes() == b"\xc3\xa9\n"
+        assert [path.name for path in file.parent.iterdir()] == ["b.txt"]
+
+    def test_a_name_that_cannot_be_a_files(self, tmp_path: Path) -> None:
+        (tmp_path / "file").touch()
+        for path in (
+            tmp_path,
+            tmp_path / "file" / "x",
+            tmp_path / "file" / "x" / "y",
+            tmp_path / ("n" * 300),
+        ):
+            for do in (files.check, partial(files.write, text="")):
+                with pytest.raises(UsageError, match=r"cannot be written: .* Name another file"):
+                    do(path)
+        with pytest.raises(UsageError, match="cannot be written"):
+            files.append(tmp_path, "")
+
+    def test_a_link_is_followed_and_a_full_disk_told(self, tmp_path: Path) -> None:
+        (tmp_path / "link").symlink_to("real")
+        (tmp_path / "real").touch()
+        files.write(tmp_path / "link", "x")
+        assert (tmp_path / "real").read_text("utf-8") == "x"
+        full = tmp_path / "full"
+        full.symlink_to("/dev/full")
+        for do in (files.write, files.append):
+            with pytest.raises(EnvironmentFault, match=r"full cannot be written: No space.* Make room"):
+                do(full, "x")
+
+    def test_a_folder_that_may_not_be_written_to(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def refuse(self: Path) -> None:
+            raise PermissionError(13, "Permission denied")
+
+        monkeypatch.setattr(Path, "touch", refuse)  # root may write everywhere
+        with pytest.raises(EnvironmentFault, match=r"Permission denied\. Check the permissions"):
+            files.check(tmp_path / "x")
+
+    def test_what_cannot_be_read(self, tmp_path: Path) -> None:
+        (tmp_path / "latin").write_bytes(b"\xe9")
+        for name, words in (("absent", "No such file"), ("", "Is a directory"), ("latin", "not a UTF-8")):
+            with pytest.raises(UsageError, match=words):
+                files.read(tmp_path / name)
 
 
 def test_a_follow_up_is_searched_as_it_is_meant() -> None:

@@ -78,6 +78,11 @@ def test_own_variables_beat_borrowed_ones_in_any_order() -> None:
         ("weight = 2", "must be a number from 0 to 1"),
         ("keep_unsupported = 'perhaps'", "must be true or false"),
         ("base_url = 'localhost:11434'", "must be an address that starts with http:// or https://"),
+        (
+            "base_url = 'https://bob:hunter2@host/v1'",
+            "Bad base_url value ({file}:1): must not hold a name and",
+        ),
+        ("chroma_url = 'http://bob@host:8000'", "must not hold a name and password; a key has a setting"),
         ("depth = 'deeper'", "must be one of quick, normal, deep"),
         ("model = ''", "must be a text that is not empty"),
         ("mode = []", "must be one of extractive, model"),
@@ -107,6 +112,14 @@ def test_only_a_near_miss_of_ours_is_refused_in_the_environment() -> None:
     )
     with pytest.raises(UsageError, match=r"RAG_MODLE.*Did you mean RAG_MODEL"):
         load(environ={"RAG_MODLE": "x"}, files=())
+
+
+@pytest.mark.parametrize("name", ["RAG_PRICES", "RAG_PRICE"])
+def test_a_table_in_the_environment_is_refused_with_where_it_goes(name: str) -> None:
+    with pytest.raises(UsageError, match=f"{name} cannot set prices") as caught:
+        load(environ={name: "x"}, files=())
+    assert "Did you mean" not in str(caught.value)
+    assert caught.value.remedy == f"Unset it, and write [prices] in {user_file()} or rag.toml."
 
 
 def test_a_secret_never_shows(tmp_path: Path) -> None:

@@ -6,12 +6,12 @@ import typer
 
 from rag import doctor as checks
 from rag.cli import options, output
-from rag.cli.options import Index, Json
+from rag.cli.options import Index, JsonOnly
 
 BROKEN = 4
 
 
-def doctor(ctx: typer.Context, index: Index = None, json: Json = False) -> None:
+def doctor(ctx: typer.Context, index: Index = None, json: JsonOnly = False) -> None:
     """Check Python, packages, settings, embedder, index and model server; every failure prints its fix.
 
     Exit code 4 when something is broken.

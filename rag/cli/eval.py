@@ -12,7 +12,8 @@ from typing import Annotated
 import typer
 
 from rag.cli import options
-from rag.cli.options import Index, Json
+from rag.cli.options import Index, JsonOnly
+from rag.errors import UsageError
 
 app = typer.Typer(help="Score answers against a gold set, offline by default.", no_args_is_help=True)
 
@@ -52,7 +53,7 @@ def run(
     out: Annotated[Path | None, _option("--out", "FILE", "Result.  [default: eval/out/SUITE.json]")] = None,
     html: Html = None,
     junit: Junit = None,
-    json: Json = False,
+    json: JsonOnly = False,
 ) -> None:
     """Ask the questions of a suite and score the answers.
 
@@ -60,10 +61,14 @@ def run(
     rag eval run extractive --gate              # what CI does; exit 1 if it got worse
     rag eval run model -j 2 --html report.html  # from recordings; exit 3 if they are stale
     rag eval run --gold mine.jsonl --index DIR  # your own questions about your own papers
+
+    If answers end in an error, the result is written all the same; then the exit code is that of the error,
+    4 for a model server that fails.
     """
     from rag.cli import eval_work as work
 
-    ask = work.Ask(suite, gold or (), index, only or (), tag or ())
+    place = options.place(ctx, index)
+    ask = work.Ask(suite, gold or (), place.index, only or (), tag or (), chroma_url=place.chroma_url)
     wishes = work.Wishes(jobs, live, gate, update_baseline, name, out, html, junit, json)
     work.run(ask, wishes, options.note(ctx))
 
@@ -79,6 +84,7 @@ def compare(
     """Compare two runs: what got better and worse, and whether it is more than chance."""
     from rag.cli import eval_work as work
 
+    _without_place(ctx, "it reads only results")
     work.compare(before, after, html, options.note(ctx))
 
 
@@ -95,6 +101,7 @@ def report(
     """Make the HTML report of a run: one file, nothing fetched. Without --html, beside the result."""
     from rag.cli import eval_work as work
 
+    _without_place(ctx, "it reads only results")
     work.report(result, against, options.note(ctx), html=html, junit=junit, summary=summary)
 
 
@@ -115,6 +122,7 @@ def record(
     """
     from rag.cli import eval_work as work
 
+    _without_place(ctx, "replies are recorded over the papers of the suite")
     ask = work.Ask(suite, only=case or ())
     work.record(ask, options.note(ctx), only=only, most=most, prune=prune, dry_run=dry_run)
 
@@ -130,11 +138,14 @@ def lint(
     """Check a gold set for faults that would make its scores lie; exit 1 if there are any."""
     from rag.cli import eval_work as work
 
-    work.lint(work.Ask(suite if suite or gold else "extractive", gold or (), index), options.note(ctx))
+    place = options.place(ctx, index)
+    name = suite if suite or gold else "extractive"
+    work.lint(work.Ask(name, gold or (), place.index, chroma_url=place.chroma_url), options.note(ctx))
 
 
 @app.command()
 def draft(
+    ctx: typer.Context,
     papers: Annotated[list[str] | None, typer.Argument(metavar="KEY", help="Papers.  [default: all]")] = None,
     *,
     index: Index = None,
@@ -143,11 +154,13 @@ def draft(
     """Propose gold cases from papers, as JSONL to edit: facts and evidence are ready, questions are not."""
     from rag.cli import eval_work as work
 
-    work.draft(papers or (), index, most)
+    place = options.place(ctx, index)
+    work.draft(papers or (), work.Ask(index=place.index, chroma_url=place.chroma_url), most)
 
 
 @app.command()
 def sweep(
+    ctx: typer.Context,
     result: Annotated[Path, typer.Argument(metavar="RESULT", help="Result of a run.")],
     *,
     dial: Annotated[str, typer.Option("--dial", metavar="DIAL", help="weight, top or threshold.")] = "weight",
@@ -155,11 +168,13 @@ def sweep(
     """Try values of a dial on the stored scores of a run: no new call, tune half only."""
     from rag.cli import eval_work as work
 
+    _without_place(ctx, "it reads only results")
     work.sweep(result, dial)
 
 
 @app.command()
 def judge(
+    ctx: typer.Context,
     suite: Annotated[
         str, typer.Argument(metavar="SUITE", help="The judge's suite: model, recordings.")
     ] = "judge",
@@ -172,4 +187,13 @@ def judge(
     """Have a model grade the answers that people have graded, and say whether it may gate."""
     from rag.cli import eval_work as work
 
+    _without_place(ctx, "labels carry the answers they grade")
     work.judge(suite, labels, record)
+
+
+def _without_place(ctx: typer.Context, why: str) -> None:
+    """Refuse an index named for the whole program where it could only be ignored."""
+    place = options.place(ctx)
+    if place.index or place.chroma_url:
+        option = "--index" if place.index else "--chroma-url"
+        raise UsageError(f"rag eval {ctx.info_name} takes no {option}: {why}.", f"Leave {option} out.")

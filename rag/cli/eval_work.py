@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as jsons
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -13,11 +13,12 @@ from pathlib import Path
 import typer
 
 from rag.cli import output
-from rag.errors import UsageError
+from rag.errors import RagError, UsageError
 from rag.evals import compare as comparing
+from rag.evals import files, results, tables
 from rag.evals import junit as junits
 from rag.evals import report as pages
-from rag.evals import results, tables
+from rag.evals.gate import Verdict
 from rag.evals.record import Done
 from rag.evals.rows import Row
 from rag.evals.sweep import Trial
@@ -27,6 +28,7 @@ from rag.wiring.runs import Ask
 __all__ = ["Ask", "Wishes", "compare", "draft", "judge", "lint", "record", "report", "run", "sweep"]
 
 WORSE, STALE, FAILED = 1, 3, 4
+MOST_ERRORS = 10
 Note = Callable[[str], None]
 
 
@@ -46,26 +48,53 @@ class Wishes:
 
 
 def run(ask: Ask, wishes: Wishes, note: Note) -> None:
-    """Run a suite, write its result and what else was wished for, and exit as the outcome says."""
+    """Run a suite, write its result and what else was wished for, and exit as the outcome says.
+
+    What cannot be written ends it beforehand; if that shows only afterwards, all the rest is written first.
+    """
     plan = wiring_runs.planned(ask, live=wishes.live)
     stop_if_stale(plan)
+    path = wishes.out or wiring_runs.OUT / f"{plan.suite.name}.json"
+    check_places(plan, wishes, path)
     ticker = Ticker(len(plan.tasks), note)
     result = wiring_runs.carried_out(plan, note, jobs=wishes.jobs, tag=wishes.name, on_row=ticker)
-    path = wishes.out or wiring_runs.OUT / f"{plan.suite.name}.json"
-    result.save(path)
+    tried = Tried()
+    tried(partial(save, result, path, note))
     if wishes.update_baseline:
-        note(f"Baseline: {wiring_runs.save_baseline(plan, result)}")
-    verdict = wiring_runs.gated(plan, result)
-    reasons, notes = (verdict.reasons, verdict.notes) if wishes.gate else ((), ())
+        tried(lambda: note(f"Baseline: {wiring_runs.save_baseline(plan, result)}"))
+    verdict = wiring_runs.gated(plan, result) if wishes.gate else Verdict(())
     output.text(jsons.dumps(results.as_json(result), ensure_ascii=False) if wishes.json else printed(result))
-    if wishes.html:
-        write(wishes.html, pages.render(result, None, reasons, notes))
-    if wishes.junit:
-        write(wishes.junit, junits.junit(result, reasons))
-    step_summary(tables.step_summary(result, reasons, notes))
+    tried(*pages_of(result, verdict, wishes))
+    code = tell_errors(result) or tried.told()
+    if code:
+        raise typer.Exit(code)
+    tell_gate(wishes.gate, verdict.reasons, verdict.notes, note)
+
+
+def check_places(plan: wiring_runs.Plan, wishes: Wishes, out: Path) -> None:
+    """Refuse before the run what could not be written after it."""
+    for path in (out, wishes.html, wishes.junit):
+        if path:
+            files.check(path)
+    step_summary("")
+    if wishes.gate or wishes.update_baseline:
+        wiring_runs.check_baseline(plan, update=wishes.update_baseline)
+
+
+def save(result: results.Result, path: Path, note: Note) -> None:
+    """Write the result and say where it is."""
+    result.save(path)
     note(f"Result: {path}")
-    tell_errors(result)
-    tell_gate(wishes.gate, reasons, notes, note)
+
+
+def pages_of(result: results.Result, verdict: Verdict, wishes: Wishes) -> Iterator[Callable[[], None]]:
+    """Yield what writes each page that was wished for."""
+    reasons, notes = verdict.reasons, verdict.notes
+    if wishes.html:
+        yield partial(files.write, wishes.html, pages.render(result, None, reasons, notes))
+    if wishes.junit:
+        yield partial(files.write, wishes.junit, junits.junit(result, reasons))
+    yield partial(step_summary, tables.step_summary(result, reasons, notes))
 
 
 def compare(before: Path, after: Path, html: Path | None, note: Note) -> None:
@@ -80,7 +109,7 @@ def compare(before: Path, after: Path, html: Path | None, note: Note) -> None:
         if names:
             note(f"{words}: {', '.join(names)}")
     if html:
-        write(html, pages.render(b, a))
+        files.write(html, pages.render(b, a))
 
 
 def report(
@@ -95,11 +124,11 @@ def report(
     """Write the report of a result."""
     found = results.load(result)
     page = html or result.with_suffix(".html")
-    write(page, pages.render(found, results.load(against) if against else None))
+    files.write(page, pages.render(found, results.load(against) if against else None))
     if junit:
-        write(junit, junits.junit(found))
+        files.write(junit, junits.junit(found))
     if summary:
-        write(summary, tables.step_summary(found, ()))
+        files.write(summary, tables.step_summary(found, ()))
     note(f"Report: {page}")
 
 
@@ -130,9 +159,9 @@ def lint(ask: Ask, note: Note) -> None:
         raise typer.Exit(WORSE)
 
 
-def draft(keys: Sequence[str], index: Path | None, most: int) -> None:
+def draft(keys: Sequence[str], ask: Ask, most: int) -> None:
     """Print proposed cases."""
-    for case in wiring_runs.drafted(keys, index, most):
+    for case in wiring_runs.drafted(keys, ask, most):
         output.text(jsons.dumps(case, ensure_ascii=False))
 
 
@@ -168,6 +197,27 @@ class Ticker:
             self._note(f"{self._done} of {self._total}")
 
 
+class Tried:
+    """Does one thing after another even if some fail, and tells of those at the end."""
+
+    def __init__(self) -> None:
+        self._failed: list[RagError] = []
+
+    def __call__(self, *steps: Callable[[], object]) -> None:
+        """Do what can be done; the steps that follow a failed one are done, too."""
+        for step in steps:
+            try:
+                step()
+            except RagError as error:
+                self._failed.append(error)
+
+    def told(self) -> int | None:
+        """Write a line for each failure; return the exit code of the first."""
+        for error in self._failed:
+            output.error(error)
+        return self._failed[0].exit_code if self._failed else None
+
+
 def stop_if_stale(plan: wiring_runs.Plan) -> None:
     """Exit 3 with one screen if the recordings are not what would be asked for now."""
     found, screen = wiring_runs.stale(plan)
@@ -176,18 +226,15 @@ def stop_if_stale(plan: wiring_runs.Plan) -> None:
         raise typer.Exit(STALE)
 
 
-def write(path: Path, text: str) -> None:
-    """Write a file and the folders above it."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, "utf-8")
-
-
 def step_summary(text: str) -> None:
-    """Append to the page of a GitHub run, where there is one."""
+    """Append to the page of a GitHub run, where there is one; an empty text only tries it."""
     path = os.environ.get("GITHUB_STEP_SUMMARY")
-    if path:
-        with Path(path).open("a", encoding="utf-8") as file:
-            file.write(text)
+    if not path:
+        return
+    try:
+        files.append(Path(path), text)
+    except RagError as error:
+        raise type(error)(f"GITHUB_STEP_SUMMARY: {error.message}", "Correct or unset it.") from error
 
 
 def printed(result: results.Result) -> str:
@@ -197,14 +244,16 @@ def printed(result: results.Result) -> str:
     return "\n\n".join(parts + ([tables.text(by_slice)] if len(by_slice) > 1 else []))
 
 
-def tell_errors(result: results.Result) -> None:
-    """Name the rows without an answer; those that are not on the tape mean exit 3."""
-    for row in result.errors[:10]:
+def tell_errors(result: results.Result) -> int | None:
+    """Name the rows without an answer; return the exit code they mean, None if there are none."""
+    for row in result.errors[:MOST_ERRORS]:
         output.note(f"{row.case}: {(row.error or {}).get('message')}")
+    if result.errors:
+        output.note(f"{len(result.errors)} of {len(result.rows)} answers ended in an error.")
     missing = wiring_runs.tape_errors(result)
     if missing:
         output.note(f"{len(missing)} are not on the tape: rag eval record {result.suite} --only changed")
-        raise typer.Exit(STALE)
+    return wiring_runs.error_code(result)
 
 
 def tell_gate(gate: bool, reasons: tuple[str, ...], notes: tuple[str, ...], note: Note) -> None:

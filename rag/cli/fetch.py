@@ -11,7 +11,7 @@ import typer
 
 from rag import wiring
 from rag.cli import options, output
-from rag.cli.options import Json
+from rag.cli.options import JsonOnly
 from rag.render import contract
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def arxiv(
     newest: Annotated[bool, typer.Option("--newest", help="Latest first, not best match first.")] = False,
     out: Out = None,
     again: Again = False,
-    json: Json = False,
+    json: JsonOnly = False,
 ) -> None:
     """Fetch papers of arXiv by identifier or by query.
 
@@ -78,7 +78,7 @@ def openreview(
     ] = False,
     out: Out = None,
     again: Again = False,
-    json: Json = False,
+    json: JsonOnly = False,
 ) -> None:
     """Fetch the papers of a venue from OpenReview, for example ICML.cc/2025/Conference."""
     settings, note = options.settings(ctx, {}), options.note(ctx)
@@ -95,7 +95,7 @@ def s2(
     *,
     out: Out = None,
     again: Again = False,
-    json: Json = False,
+    json: JsonOnly = False,
 ) -> None:
     """Fetch papers from Semantic Scholar by identifier.
 

@@ -10,7 +10,7 @@ import typer
 
 from rag import wiring
 from rag.cli import options, output
-from rag.cli.options import Index, Json
+from rag.cli.options import Index, JsonOnly
 from rag.errors import RagError, UsageError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def ingest(
     watch: Annotated[
         bool, typer.Option("--watch", help="Go on, and ingest again whenever a file changes.")
     ] = False,
-    json: Json = False,
+    json: JsonOnly = False,
 ) -> None:
     """Add papers from files, or bring the index up to date with files that changed.
 

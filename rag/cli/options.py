@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -61,6 +61,7 @@ Output = Annotated[
     Format, typer.Option("--format", "-f", help="text, markdown, json or bibtex.", metavar="FORMAT")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Short for --format json.", show_default=False)]
+JsonOnly = Annotated[bool, typer.Option("--json", help="Print JSON.", show_default=False)]
 
 
 def remark(text: str) -> None:
@@ -87,6 +88,12 @@ def settings(ctx: typer.Context, given: Mapping[str, object]) -> Settings:
     state: State = ctx.obj
     index = given.get("index") or state.index
     return load({**given, "index": index, "chroma_url": state.chroma_url})
+
+
+def place(ctx: typer.Context, index: Path | None = None) -> State:
+    """Return the state with the index that is meant: a command's own goes before the program's."""
+    state: State = ctx.obj
+    return replace(state, index=index or state.index)
 
 
 def note(ctx: typer.Context) -> Callable[[str], None]:

@@ -36,7 +36,7 @@ def default(ctx: typer.Context) -> None:
 
 
 @app.command("list")
-def list_(ctx: typer.Context, json: options.Json = False) -> None:
+def list_(ctx: typer.Context, json: options.JsonOnly = False) -> None:
     """List the conversations, the one used last first; in a pipe tab-separated."""
     with wiring_chat.store(options.settings(ctx, {})) as store:
         rows = store.rows()

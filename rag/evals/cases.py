@@ -20,6 +20,7 @@ from pathlib import Path
 
 from rag.errors import UsageError
 from rag.evals.fields import Fields
+from rag.evals.files import read
 
 ANSWERABLE_KINDS = ("fact", "paraphrase", "named", "compare", "list", "pile", "followup", "injected")
 UNANSWERABLE_KINDS = ("near-miss", "no-paper", "far", "false-premise", "injected")
@@ -108,10 +109,11 @@ def load(paths: Iterable[Path]) -> list[Case]:
 
     Raises:
         UsageError: a file is missing, or a line is not a case; the message names file and line.
+        EnvironmentFault: a file may not be read.
     """
     cases: dict[str, Case] = {}
     for file in files(paths):
-        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        for number, line in enumerate(read(file).splitlines(), 1):
             if not line.strip():
                 continue
             case = _read_line(line, f"{file}:{number}")

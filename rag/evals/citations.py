@@ -69,11 +69,6 @@ def figures(text: str) -> set[tuple[float, str]]:
     return {(abs(value), unit) for value, unit in numbers(text)}
 
 
-def whole_text(paper: Paper) -> str:
-    """Return what a citation of the paper is held against: its title and abstract."""
-    return f"{paper.title or ''}. {paper.abstract}"
-
-
 def _bare(figure: tuple[float, str], there: Collection[tuple[float, str]]) -> bool:
     """A number whose "unit" is merely the next word ("5 datasets") counts by its value."""
     return figure[0] in {value for value, _ in there} and figure[1] not in ("%", "x", "points")
@@ -96,7 +91,7 @@ def _needed(sentence: Sentence, place: int, papers: Papers) -> bool:
 
 
 def _texts(keys: Sequence[str], papers: Papers) -> list[str]:
-    return [whole_text(papers[key]) for key in dict.fromkeys(keys)]
+    return [papers[key].text for key in dict.fromkeys(keys)]
 
 
 def _quoted(citation: Citation, papers: Papers) -> bool:

@@ -11,7 +11,8 @@ printed beside it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,28 +40,43 @@ class Verdict:
 
 
 def judge(
-    rows: Sequence[Row], gate: Gate, baseline: Sequence[Row] | None, resamples: int = RESAMPLES
+    rows: Sequence[Row],
+    gate: Gate,
+    baseline: Sequence[Row] | None,
+    resamples: int = RESAMPLES,
+    *,
+    part: bool = False,
 ) -> Verdict:
-    """Decide. Errors fail, floors fail, significant drops fail; a drop too small to be seen is a note."""
-    reasons = [f"{row.case}: {row.error['type']}: {row.error['message']}" for row in rows if row.error]
-    reasons += _below_floors(rows, gate.floors)
-    if baseline is None:
-        return Verdict(tuple(reasons), ("There is no baseline yet: --update-baseline writes one.",))
+    """Decide. Errors fail, floors fail, significant drops fail; a drop too small to be seen is a note.
+
+    Args:
+        baseline: may know more questions than were asked; only those in common are looked at.
+        part: whether only some questions of the suite were asked, which need not score every floor.
+    """
     asked = {row.case for row in rows}
-    shared = asked & {row.case for row in baseline}
-    if len(shared) < SHARED * len(asked):
+    shared = [row for row in baseline or () if row.case in asked]
+    open_floors = _not_scorable(rows, shared, gate.floors) if part else []
+    floors = {name: bar for name, bar in gate.floors.items() if name not in open_floors}
+    reasons = [f"{row.case}: {row.error['type']}: {row.error['message']}" for row in rows if row.error]
+    reasons += _below_floors(rows, floors)
+    notes = [f"{name}: these questions do not score it, its bar was not looked at." for name in open_floors]
+    if baseline is None:
+        notes.append("There is no baseline yet: --update-baseline writes one.")
+        return Verdict(tuple(reasons), tuple(notes))
+    known = len({row.case for row in shared})
+    if known < SHARED * len(asked):
         reasons.append(
-            f"The baseline knows {len(shared)} of {len(asked)} questions: it is of another gold set. "
+            f"The baseline knows {known} of {len(asked)} questions: it is of another gold set. "
             "Write a new one with --update-baseline."
         )
-        return Verdict(tuple(reasons))
-    report = compare(baseline, rows, gate.metrics, resamples, gate.slices)
+        return Verdict(tuple(reasons), tuple(notes))
+    report = compare(shared, rows, gate.metrics, resamples, gate.slices)
     worse = {name: found for name, found in report.metrics.items() if significant(found, gate.alpha)}
     reasons += [_drop(name, found, gate.alpha) for name, found in worse.items()]
     reasons += [
-        f"{name}: nothing was scored, the baseline has it." for name in _lost(rows, baseline, gate.metrics)
+        f"{name}: nothing was scored, the baseline has it." for name in _lost(rows, shared, gate.metrics)
     ]
-    return Verdict(tuple(reasons), tuple(_notes(report, gate.alpha)), report)
+    return Verdict(tuple(reasons), (*notes, *_notes(report, gate.alpha)), report)
 
 
 def significant(found: Difference, alpha: float) -> bool:
@@ -89,11 +105,12 @@ def read_baseline(path: Path) -> list[Row] | None:
 
     Raises:
         UsageError: it is not what ``write_baseline`` writes.
+        EnvironmentFault: it may not be read.
     """
-    if not path.is_file():
+    if not os.path.exists(path):
         return None
     try:
-        rows: list[Mapping[str, Any]] = json.loads(path.read_text("utf-8"))["rows"]
+        rows: list[Mapping[str, Any]] = json.loads(files.read(path))["rows"]
         return [
             Row(row["case"], 1, "", "", (), "", row["cluster"], True, scores=dict(row["scores"]))
             for row in rows
@@ -113,6 +130,11 @@ def _below_floors(rows: Sequence[Row], floors: Mapping[str, float]) -> list[str]
         if (mean - bar) * sign < -1e-9:
             reasons.append(f"{name} is {mean:.3f} (n {len(found)}), {_side(sign)} the bar of {bar:g}.")
     return reasons
+
+
+def _not_scorable(rows: Sequence[Row], shared: Sequence[Row], names: Iterable[str]) -> list[str]:
+    """The metrics that these questions score neither now nor in the baseline."""
+    return [name for name in names if not values(rows, name) and not values(shared, name)]
 
 
 def _side(sign: int) -> str:
@@ -137,5 +159,5 @@ def _notes(report: Report, alpha: float) -> list[str]:
     ]
 
 
-def _lost(rows: Sequence[Row], baseline: Sequence[Row], metrics: Sequence[str]) -> list[str]:
-    return [name for name in metrics if values(baseline, name) and not values(rows, name)]
+def _lost(rows: Sequence[Row], shared: Sequence[Row], metrics: Sequence[str]) -> list[str]:
+    return [name for name in metrics if values(shared, name) and not values(rows, name)]

@@ -79,7 +79,7 @@ def load_labels(paths: Iterable[Path]) -> list[Label]:
     """
     labels = []
     for file in paths:
-        for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+        for number, line in enumerate(files.read(file).splitlines(), 1):
             try:
                 labels.append(_label(json.loads(line)))
             except ValueError as error:

@@ -15,7 +15,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 from rag.evals.cases import Case
-from rag.evals.citations import whole_text
 from rag.evals.recognise import content_words, fold, states
 from rag.records import Paper
 
@@ -72,7 +71,7 @@ def _one(case: Case, papers: Mapping[str, Paper], prompts: Mapping[str, str]) ->
             yield finding("evidence", fault)
     if case.facts and not case.evidence:
         yield finding("evidence", "facts, but no evidence for them")
-    text = " ".join(whole_text(papers[key]) for key in case.papers if key in papers)
+    text = " ".join(papers[key].text for key in case.papers if key in papers)
     for fact in case.facts:
         if text and not states(text, fact):
             yield finding("fact not there", f"the gold papers do not state: {fact.text}")

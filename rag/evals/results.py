@@ -7,6 +7,7 @@ result.save(path); again = load(path); summary(again.rows)["right"].mean
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -66,15 +67,16 @@ def load(path: Path) -> Result:
 
     Raises:
         UsageError: it is missing, or not what ``save`` writes.
+        EnvironmentFault: it may not be read.
     """
+    if not os.path.exists(path):
+        raise UsageError(f"There is no result {path}.", "Make one: rag eval run SUITE --out FILE.")
     try:
-        tree = json.loads(path.read_text("utf-8"))
+        tree = json.loads(files.read(path))
         if tree["format"] != FORMAT:
             raise ValueError(f"format {tree['format']}, this program reads {FORMAT}")
         known = {name: tree[name] for name in Result.__slots__ if name != "rows"}
         return Result(**known, rows=tuple(from_json(row) for row in tree["rows"]))
-    except FileNotFoundError:
-        raise UsageError(f"There is no result {path}.", "Make one: rag eval run SUITE --out FILE.") from None
     except (KeyError, TypeError, ValueError) as error:
         raise UsageError(
             f"{path} is not the result of a run: {error}.", "Make it again: rag eval run."

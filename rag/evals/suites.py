@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from rag.errors import UsageError
+from rag.evals import files
 from rag.evals.cases import Case
 from rag.evals.metrics import METRICS
 
@@ -95,7 +96,7 @@ def load(name: str, folder: Path) -> Suite:
         known = ", ".join(sorted(file.stem for file in folder.glob("*.toml"))) or "none"
         raise UsageError(f"There is no suite {name!r}.", f"Suites in {folder}: {known}.")
     try:
-        return _suite(tomllib.loads(path.read_text("utf-8")), path)
+        return _suite(tomllib.loads(files.read(path)), path)
     except (tomllib.TOMLDecodeError, TypeError, ValueError) as error:
         raise UsageError(f"{path}: {error}.", "eval/README.md describes suite files.") from error
 

@@ -102,7 +102,7 @@ def markdown(table: Table) -> str:
 
 def step_summary(result: Result, reasons: Sequence[str], notes: Sequence[str] = ()) -> str:
     """Return the page that a CI run shows: verdict first, then the numbers."""
-    head = "✗ failed" if reasons else "✓ passed"
+    head = "✗ failed" if reasons or result.errors else "✓ passed"
     parts = [f"## Evals: {result.suite} {head}", headline(result)]
     parts += ["\n".join(f"- **{reason}**" for reason in reasons)] if reasons else []
     parts += ["\n".join(f"- {note}" for note in notes)] if notes else []

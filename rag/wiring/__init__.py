@@ -320,6 +320,11 @@ def openai_chat(settings: Settings, note: Note) -> OpenAIChat:
     offered = named("").models()
     if len(offered) == 1:
         return named(offered[0])
+    if not offered:
+        raise UsageError(
+            f"The server at {settings.base_url} offers no model.",
+            "Load one there, or name the one it should have with --model or RAG_MODEL.",
+        )
     shown = ", ".join(offered[:10]) + (" ..." if len(offered) > 10 else "")
     raise UsageError(f"The server at {settings.base_url} offers several models.", f"Set one of: {shown}")
 

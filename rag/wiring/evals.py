@@ -50,11 +50,15 @@ PACKAGES = ("openai", "chromadb", "llama-index-core", "bm25s", "onnxruntime", "n
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """What a worker process needs to open the pipeline: plain values that can be sent to it."""
+    """What a worker process needs to open the pipeline: plain values that can be sent to it.
+
+    ``own`` says that the settings are the user's, not those of a suite.
+    """
 
     suite: Suite
     settings: Settings
     tape: Literal["off", "replay"] = "off"
+    own: bool = False
 
 
 def settings_of(suite: Suite, index: Path | None, own: Settings) -> Settings:
@@ -74,7 +78,35 @@ def settings_of(suite: Suite, index: Path | None, own: Settings) -> Settings:
 
 def sendable(settings: Settings) -> Settings:
     """Return settings without a cache, fit for a worker process (the proxies of mappings cannot go there)."""
-    return replace(settings, cache=False, prices=dict(settings.prices), origins={})
+    return replace(settings, cache=False, prices=dict(settings.prices), origins=dict(settings.origins))
+
+
+def named(spec: Spec, note: wiring.Note) -> Spec:
+    """Return the spec with the name of its model: of the user's own settings the one that ``rag ask`` takes.
+
+    Once for a run: the server may have to be asked.
+
+    Raises:
+        UsageError: there is no saying which model, or the server wants a key.
+        ProviderError: the server cannot be asked.
+    """
+    if not spec.own or spec.settings.mode != "model" or spec.settings.model == "fake":
+        return spec
+    model = wiring.openai_chat(spec.settings, note).name
+    return replace(spec, settings=replace(spec.settings, model=model))
+
+
+def model_of(settings: Settings) -> str:
+    """Return the model that a suite names.
+
+    Raises:
+        UsageError: it names none.
+    """
+    if not settings.model:
+        raise UsageError(
+            "A suite in model mode names its model.", 'Set [settings] model = "..." in the suite.'
+        )
+    return settings.model
 
 
 def index_folder(suite: Suite, settings: Settings) -> Path:
@@ -174,12 +206,8 @@ def chat_model(settings: Settings, *, replayed: bool) -> ChatModel:
         return FakeChat()
     from rag.adapters.openai_api import OpenAIChat
 
-    if not settings.model:
-        raise UsageError(
-            "A suite in model mode names its model.", 'Set [settings] model = "..." in the suite.'
-        )
     return OpenAIChat(
-        settings.model,
+        model_of(settings),
         base_url=settings.base_url,
         api_key=settings.api_key or "none",
         timeout=settings.timeout,

@@ -15,11 +15,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rag import errors, wiring
 from rag import settings as layers
-from rag import wiring
 from rag.errors import TapeError, UsageError
 from rag.evals import cases as gold
-from rag.evals import draft, gate, judge, lint, manifest, preflight, record, run, suites, sweep
+from rag.evals import draft, files, gate, judge, lint, manifest, preflight, record, run, suites, sweep
 from rag.evals.cases import Case
 from rag.evals.gate import Verdict
 from rag.evals.preflight import Stale
@@ -38,7 +38,7 @@ Note = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """The words of the command: which suite, narrowed how, over which gold set and index."""
+    """The words of the command: which suite, narrowed how, over which gold set and index or server."""
 
     suite: str | None = None
     gold: Sequence[Path] = ()
@@ -46,6 +46,7 @@ class Ask:
     only: Sequence[str] = ()
     tags: Sequence[str] = ()
     changes: dict[str, object] | None = None
+    chroma_url: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,11 @@ class Plan:
     def suite(self) -> Suite:
         return self.spec.suite
 
+    @property
+    def part(self) -> bool:
+        """Whether the questions were narrowed."""
+        return len(self.tasks) < len(self.every)
+
 
 def planned(ask: Ask, *, live: bool = False) -> Plan:
     """Read suite, gold set and settings.
@@ -69,7 +75,12 @@ def planned(ask: Ask, *, live: bool = False) -> Plan:
     Raises:
         UsageError: something named does not exist or is not as it should be.
     """
-    own = layers.load({"index": ask.index})
+    own = own_settings(ask)
+    if ask.suite and ask.chroma_url:
+        raise UsageError(
+            f"Suite {ask.suite!r} is asked of papers of its own, not of those at --chroma-url.",
+            "Leave it out; a gold set is asked there without a suite: --gold FILE.",
+        )
     suite = suites.load(ask.suite, SUITES) if ask.suite else _own_suite(own)
     if ask.changes:
         suite = replace(suite, settings={**suite.settings, **ask.changes})
@@ -80,14 +91,21 @@ def planned(ask: Ask, *, live: bool = False) -> Plan:
     every = suites.chosen(suite, gold.load(suite.gold))
     some = suites.narrowed(every, ask.only, ask.tags)
     settings = wiring_evals.settings_of(suite, ask.index, own) if ask.suite else wiring_evals.sendable(own)
+    if ask.suite and settings.mode == "model":
+        wiring_evals.model_of(settings)
     replay = suite.cassettes is not None and suite.mode == "model" and not live
     asked = suites.samples(suite, every)
     names = {case.id for case in some}
     return Plan(
-        Spec(suite, settings, "replay" if replay else "off"),
+        Spec(suite, settings, "replay" if replay else "off", own=not ask.suite),
         tuple(task for task in asked if task[0].id in names),
         tuple(asked),
     )
+
+
+def own_settings(ask: Ask) -> layers.Settings:
+    """Return the user's own settings, with the index or the server that the command names."""
+    return layers.load({"index": ask.index, "chroma_url": ask.chroma_url})
 
 
 def _own_suite(own: layers.Settings) -> Suite:
@@ -116,6 +134,7 @@ def carried_out(
 ) -> Result:
     """Ask everything and return the result."""
     began = time.perf_counter()
+    plan = replace(plan, spec=wiring_evals.named(plan.spec, note))
     wiring_evals.build_index(plan.spec, note)
     outcome = run.run(plan.tasks, partial(wiring_evals.opened, plan.spec, wiring_evals.silent), jobs, on_row)
     settings = plan.spec.settings
@@ -166,7 +185,20 @@ def _papers(plan: Plan, outcome: Sequence[Row]) -> dict[str, dict[str, Any]]:
 def gated(plan: Plan, result: Result) -> Verdict:
     """Compare with the suite's baseline, on the questions that were asked."""
     before = gate.read_baseline(plan.suite.baseline) if plan.suite.baseline else None
-    return gate.judge(result.rows, plan.suite.gate, before)
+    return gate.judge(result.rows, plan.suite.gate, before, part=plan.part)
+
+
+def check_baseline(plan: Plan, *, update: bool) -> None:
+    """Find out before a run what would keep its end from reading or, to ``update``, writing the baseline.
+
+    Raises:
+        UsageError: the suite names no baseline or is not run whole; or its baseline is not one.
+        EnvironmentFault: the file may not be read or written.
+    """
+    if update:
+        files.check(baseline_of(plan))
+    elif plan.suite.baseline:
+        gate.read_baseline(plan.suite.baseline)
 
 
 def save_baseline(plan: Plan, result: Result) -> Path:
@@ -174,14 +206,27 @@ def save_baseline(plan: Plan, result: Result) -> Path:
 
     Raises:
         UsageError: the suite names no baseline, was not run whole, or had errors.
+        EnvironmentFault: it cannot be written.
+    """
+    path = baseline_of(plan)
+    if result.errors:
+        raise UsageError("A baseline is made of a run without errors.", "Run it again without them.")
+    gate.write_baseline(path, result)
+    return path
+
+
+def baseline_of(plan: Plan) -> Path:
+    """Return where the baseline of a plan goes.
+
+    Raises:
+        UsageError: the suite names none, or is not run whole.
     """
     if plan.suite.baseline is None:
         raise UsageError(
             f"Suite {plan.suite.name!r} names no baseline.", "Set baseline = FILE in the suite file."
         )
-    if result.errors or len(plan.tasks) < len(plan.every):
-        raise UsageError("A baseline is made of a whole run without errors.", "Leave out --only and --tag.")
-    gate.write_baseline(plan.suite.baseline, result)
+    if plan.part:
+        raise UsageError("A baseline is made of a whole run.", "Leave out --only and --tag.")
     return plan.suite.baseline
 
 
@@ -237,6 +282,20 @@ def opened_book(plan: Plan) -> Book:
     )
 
 
+def error_code(result: Result) -> int | None:
+    """Return the exit code that the errors of a run ask for: each that which ``rag ask`` would end with.
+
+    A missing recording goes before all else; of the others the highest. None without errors.
+    """
+    # A class that is not of the family is a bug: the machine's fault rather than the user's.
+    codes = {
+        getattr(errors, row.error["type"], errors.EnvironmentFault).exit_code
+        for row in result.errors
+        if row.error
+    }
+    return TapeError.exit_code if TapeError.exit_code in codes else max(codes, default=None)
+
+
 def tape_errors(result: Result) -> list[Row]:
     """Return the rows that found no recording: not wrong answers, but nothing to score (exit 3)."""
     return [row for row in result.errors if row.error and row.error["type"] == "TapeError"]
@@ -257,9 +316,9 @@ def linted(ask: Ask) -> tuple[list[lint.Finding], int]:
     return lint.lint(found, papers, wiring_evals.prompts_of(plan.spec.settings)), len(found)
 
 
-def drafted(keys: Sequence[str], index: Path | None, per_paper: int) -> list[dict[str, Any]]:
+def drafted(keys: Sequence[str], ask: Ask, per_paper: int) -> list[dict[str, Any]]:
     """Propose cases from papers of an index; all of them when none is named."""
-    with wiring.open_library(layers.load({"index": index}), wiring_evals.silent) as library:
+    with wiring.open_library(own_settings(ask), wiring_evals.silent) as library:
         papers = [wiring.known(library, key) for key in keys] if keys else list(library.papers())
     return list(draft.draft(papers, per_paper))
 
