@@ -122,6 +122,16 @@ def test_a_refused_key_is_named_by_its_variable(code: int) -> None:
     assert server.headers[0]["Authorization"] == f"Bearer {KEY}"
 
 
+def test_what_a_right_key_may_not_do_is_no_wrong_key() -> None:
+    country = {"error": {"message": "Country, region, or territory not supported"}}
+    with serving(status(403, country)) as server:
+        said = str(Client(server).fail())
+    assert said.startswith(f"{server.host} does not allow this (403): Country, region, or territory not supp")
+    model = {"error": {"message": "Project `p` does not have access to model `m`", "code": "model_not_found"}}
+    with serving(status(403, model), models=["m"]) as server:
+        assert "has the model 'm', but not for this key (403)" in str(Client(server).fail())
+
+
 def test_a_wanted_key_is_asked_for() -> None:
     with serving(status(401)) as server:
         error = Client(server, api_key=None).fail()
@@ -166,6 +176,16 @@ def test_a_wait_beyond_the_cap_is_left_to_the_user() -> None:
         error = client.fail()
     assert str(error) == f"{server.host} is at its limit (429): slow down Try again in 3600 s."
     assert client.waits == []
+
+
+def test_a_limit_that_advertises_more_is_still_waited_for() -> None:
+    said = (
+        "Rate limit reached for m on requests per min (RPM): Limit 3, Used 3. Please try again in 20s. Visit"
+        " https://example.org/account/billing to add a payment method for more."
+    )
+    body = {"error": {"message": said, "type": "requests", "code": "rate_limit_exceeded"}}
+    with serving(status(429, body, retry_after="1"), stream("ok")) as server:
+        assert Client(server).ask() == "ok"
 
 
 def test_no_credit_is_not_tried_again() -> None:

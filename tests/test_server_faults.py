@@ -11,6 +11,7 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,53 @@ def test_a_server_that_is_silent() -> None:
         server = ChromaServer(f"http://127.0.0.1:{silent.getsockname()[1]}", timeout=0.2)
         with pytest.raises(ProviderError, match=r"did not answer within 0\.2 s"):
             server.state()
+
+
+class Guarded(BaseHTTPRequestHandler):
+    """A proxy that lets in who has the key, as far as the sign of life."""
+
+    def do_GET(self) -> None:
+        allowed = self.headers["x-chroma-token"] == "secret"
+        self.send_response(200 if allowed else 401)
+        self.end_headers()
+        self.wfile.write(b'{"nanosecond heartbeat": 1}' if allowed else b"no")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("key", "remedy"), [(None, "Set RAG_CHROMA_API_KEY."), ("old", "Correct RAG_CHROMA_API_KEY.")]
+)
+def test_a_proxy_that_wants_a_key(key: str | None, remedy: str) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Guarded) as proxy:
+        threading.Thread(target=proxy.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{proxy.server_port}"
+        ChromaServer(url, api_key="secret")._require_chroma(url)
+        with pytest.raises(ProviderError) as caught:
+            ChromaServer(url, api_key=key).state()
+        proxy.shutdown()
+    assert str(caught.value) == f"{url} wants another key (401). {remedy}"
+
+
+def test_an_error_page_of_a_proxy_does_not_end_the_lock(client: Any) -> None:
+    lease = Lease(client, f"lock{uuid.uuid4().hex[:8]}", "here", lasts=0.6)
+    renew, calls = lease._renew, 0
+
+    def stumbling() -> None:
+        nonlocal calls
+        calls += 1
+        if calls == 1:
+            raise Exception("<html>502 Bad Gateway</html>")
+        renew()
+
+    lease._renew = stumbling  # type: ignore[method-assign]
+    with lease.held(1):
+        deadline = time.monotonic() + 20
+        while calls < 6 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        lease.check()
+    assert calls >= 6
 
 
 def test_a_server_of_another_kind(running_server: Running) -> None:

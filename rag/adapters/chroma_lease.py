@@ -152,13 +152,14 @@ class Lease:
 
     def _renew_until(self, stop: threading.Event) -> None:
         while not stop.wait(self._lasts / _RENEWALS):
-            try:
-                self._renew()
-            except NotFoundError:
-                self._lost = True
-                return
-            except (ChromaError, httpx.HTTPError):
-                continue  # check() tells when this has gone on for too long
+            # Any fault: Chroma raises a plain Exception for a proxy's error page. check() tells when this
+            # has gone on for too long.
+            with suppress(Exception):
+                try:
+                    self._renew()
+                except NotFoundError:
+                    self._lost = True
+                    return
 
     def _renew(self) -> None:
         asked = time.monotonic()

@@ -192,7 +192,7 @@ class ChromaServer:
                     host,
                     port,
                     secure,
-                    {"x-chroma-token": self._api_key} if self._api_key else None,
+                    self._headers,
                     settings,
                     tenant or "default_tenant",
                     database or "default_database",
@@ -201,10 +201,19 @@ class ChromaServer:
                 each.timeout = self._timeout
         return client
 
+    @property
+    def _headers(self) -> dict[str, str]:
+        return {"x-chroma-token": self._api_key} if self._api_key else {}
+
     def _require_chroma(self, address: str) -> None:
         port = "" if self._parts.port or self._parts.scheme == "https" else ":8000"
         secure = self._parts.scheme == "https"
-        reply = httpx.get(f"{address}{port}/api/v2/heartbeat", timeout=self._timeout, verify=secure)
+        reply = httpx.get(
+            f"{address}{port}/api/v2/heartbeat", headers=self._headers, timeout=self._timeout, verify=secure
+        )
+        if reply.status_code in (401, 403):
+            remedy = "Correct RAG_CHROMA_API_KEY." if self._api_key else "Set RAG_CHROMA_API_KEY."
+            raise ProviderError(f"{self._url} wants another key ({reply.status_code}).", remedy)
         if reply.is_error or "heartbeat" not in reply.text:
             raise ProviderError(
                 f"{self._url} is no Chroma server, or one before version 1 ({reply.status_code}).",

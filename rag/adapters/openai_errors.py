@@ -23,7 +23,17 @@ from rag.errors import ProviderError, RagError
 
 LONGEST_WAIT = 60.0
 _AGAIN = {408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529}
-_NO_CREDIT = re.compile(r"insufficient_quota|exceeded your current quota|billing|credit|balance", re.I)
+# Not "billing" or "credit" alone: an ordinary limit of requests may end in an advertisement for more.
+_NO_CREDIT = re.compile(
+    r"insufficient[ _](?:quota|credits?|balance|funds)|exceeded your current quota"
+    r"|billing_(?:hard_limit|not_active)|(?:no|out of|not enough|requires? more) credits?"
+    r"|credit balance is too low|payment required",
+    re.I,
+)
+_MERE_RATE = re.compile(r"rate_limit_exceeded|(?:try|retry)(?: again)? in \d", re.I)
+_WRONG_KEY = re.compile(
+    r"api[ _-]?key|unauthori[sz]ed|authenticat|credentials|\btoken\b|permission_denied", re.I
+)
 _NO_MODEL = re.compile(r"model[^.]{0,80}(not (exist|found|valid|available)|does not exist|unknown)", re.I)
 _NO_MODEL_CODES = re.compile(r"model_not_found|invalid[ _]model|unknown[ _]model", re.I)
 _TOO_LONG = re.compile(
@@ -72,7 +82,7 @@ def wait_before_retry(error: BaseException, attempt: int) -> float | None:
     A server that names its time is obeyed up to ``LONGEST_WAIT``; beyond that, the user decides.
     """
     if isinstance(error, openai.APIStatusError):
-        if error.status_code not in _AGAIN or (error.status_code == 429 and _NO_CREDIT.search(_said(error))):
+        if error.status_code not in _AGAIN or (error.status_code == 429 and _is_broke(error)):
             return None
         asked = _retry_after(error.response.headers)
         if asked is not None:
@@ -111,12 +121,12 @@ def _status(
 ) -> ProviderError:
     code, said, host = error.status_code, server.clean(_message(error)), server.host
     whole = _said(error)
-    if code in (401, 403):
-        remedy = f"Check {server.key_name}." if server.api_key else f"Set {server.key_name}."
-        return ProviderError(f"{host} {'refused' if server.api_key else 'wants'} the key ({code}).", remedy)
+    unknown = bool(_NO_MODEL.search(whole) or _NO_MODEL_CODES.search(whole))
+    if code == 401 or (code == 403 and not unknown):
+        return _forbidden(code, said, whole, server)
     if _TOO_LONG.search(whole) or code == 413:
         return _too_long(server)
-    if code == 404 or _NO_MODEL.search(whole) or _NO_MODEL_CODES.search(whole):
+    if code == 404 or unknown:
         return _unknown_model(server, code, offered())
     if code == 429:
         return _limit(error, server, said)
@@ -127,6 +137,19 @@ def _status(
     return ProviderError(f"{host} refused the request ({code}): {said}", "Check model and base_url.")
 
 
+def _forbidden(code: int, said: str, whole: str, server: Server) -> ProviderError:
+    """Tell a wrong key from what the right one may not do: a 403 may mean the country or the account."""
+    if code == 403 and server.api_key and said and not _WRONG_KEY.search(whole):
+        return ProviderError(
+            f"{server.host} does not allow this (403): {said}",
+            f"Ask there what {server.key_name} may do, or use another server.",
+        )
+    remedy = f"Check {server.key_name}." if server.api_key else f"Set {server.key_name}."
+    return ProviderError(
+        f"{server.host} {'refused' if server.api_key else 'wants'} the key ({code}).", remedy
+    )
+
+
 def _unknown_model(server: Server, code: int, offered: Sequence[str] | None) -> ProviderError:
     if offered is None and code == 404:
         return ProviderError(
@@ -134,6 +157,11 @@ def _unknown_model(server: Server, code: int, offered: Sequence[str] | None) -> 
         )
     if not offered:
         return ProviderError(f"{server.host} has no model {server.model!r}.", "Set RAG_MODEL to one it has.")
+    if server.model in offered and code == 403:
+        return ProviderError(
+            f"{server.host} has the model {server.model!r}, but not for this key (403).",
+            f"Choose another, or ask there what {server.key_name} may use.",
+        )
     if server.model in offered:
         return ProviderError(
             f"{server.host} lists the model {server.model!r} but does not chat with it ({code}).",
@@ -150,8 +178,14 @@ def _nearest(wanted: str, offered: Sequence[str], show: int = 5) -> str:
     return ", ".join(ranked[:show]) + more
 
 
+def _is_broke(error: openai.APIStatusError) -> bool:
+    """Whether the account cannot pay, which waiting does not mend."""
+    said = _said(error)
+    return bool(_NO_CREDIT.search(said)) and not (_MERE_RATE.search(said) and "insufficient" not in said)
+
+
 def _limit(error: openai.APIStatusError, server: Server, said: str) -> ProviderError:
-    if _NO_CREDIT.search(_said(error)):
+    if _is_broke(error):
         return ProviderError(
             f"The account at {server.host} has no credit left (429).", "Top it up, or use another."
         )
