@@ -133,3 +133,10 @@ def test_clean_keeps_every_digit_and_is_stable_to_store(raw: str) -> None:
 def test_long_hostile_text_is_read_in_linear_time(piece: str) -> None:
     raw = piece * (clean.LIMIT // len(piece) // 10)
     assert len(clean.text(raw)) <= len(raw)
+
+
+def test_a_thin_space_inside_a_number_stays() -> None:
+    for space in "\u00a0\u2009\u202f":
+        said = clean.text(f"In 2024{space}we saw 12{space}345 patients.")
+        assert said == "In 2024 we saw 12\u202f345 patients."
+        assert clean.text(said) == said

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -67,6 +68,109 @@ def paper(**fields: object) -> Paper:
 )
 def test_same_paper(first: dict[str, object], second: dict[str, object], expected: bool) -> None:
     assert same(paper(**first), paper(**second)) is expected
+
+
+def address(url: str) -> str | None:
+    found = identity.signatures(paper(url=url))
+    return next((each.removeprefix("url:") for each in found if each.startswith("url:")), None)
+
+
+@pytest.mark.parametrize(
+    ("urls", "expected"),
+    [
+        (("openreview.net/forum?id=a1B", "openreview.net/pdf?id=a1B"), "openreview.net/forum?a1B"),
+        (
+            ("arxiv.org/abs/2502.14565", "arxiv.org/pdf/2502.14565v2", "www.arxiv.org/pdf/2502.14565v1.pdf"),
+            "arxiv.org/2502.14565",
+        ),
+        (("icml.cc/virtual/2025/poster/45123",), "icml.cc/virtual/2025/poster/45123"),
+        (
+            ("proceedings.mlr.press/v235/smith24a.html", "proceedings.mlr.press/v235/smith24a/smith24a.pdf"),
+            "proceedings.mlr.press/v235/smith24a",
+        ),
+        (
+            ("aclanthology.org/2023.acl-long.12/", "aclanthology.org/2023.acl-long.12.pdf"),
+            "aclanthology.org/2023.acl-long.12",
+        ),
+        (("aclanthology.org/P19-1001",), "aclanthology.org/P19-1001"),
+        (("dblp.org/rec/conf/icml/Smith24.html",), "dblp.org/rec/conf/icml/Smith24"),
+        (
+            (
+                "openaccess.thecvf.com/content/CVPR2024/html/Wu_Dogs_CVPR_2024_paper.html",
+                "openaccess.thecvf.com/content/CVPR2024/papers/Wu_Dogs_CVPR_2024_paper.pdf",
+            ),
+            "openaccess.thecvf.com/Wu_Dogs_CVPR_2024_paper",
+        ),
+        (("pubmed.ncbi.nlm.nih.gov/31415926/",), "pubmed.ncbi.nlm.nih.gov/31415926"),
+        (("www.jmlr.org/papers/v24/23-0142.html",), "jmlr.org/papers/v24/23-0142"),
+        (("site.example/view.php?id=45123",), "site.example/view.php?45123"),
+    ],
+)
+def test_the_page_of_a_record_names_it(urls: tuple[str, ...], expected: str) -> None:
+    assert {address(f"https://{url}") for url in urls} == {expected}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "icml.cc/Conferences/2025",
+        "icml.cc/virtual/2025/workshop/39571",
+        "proceedings.mlr.press/v235/",
+        "aclanthology.org/volumes/2023.acl-long/",
+        "aclanthology.org/events/acl-2023/",
+        "dblp.org/db/conf/icml/icml2024.html",
+        "openreview.net/group?id=ICML.cc/2025/Conference",
+        "openreview.net/profile?id=~Ann_Lee123",
+        "arxiv.org/list/cs.LG/2502",
+        "openaccess.thecvf.com/CVPR2024?day=all",
+        "papers.nips.cc/paper_files/paper/2023",
+        "ojs.example/index.php/AAAI/issue/view/558",
+        "site.example/accepted-2025.html",
+        "site.example/proceedings/vol123",
+        "site.example/conference?id=ICML2025",
+        "site.example/search/45123",
+    ],
+)
+def test_the_page_of_a_venue_names_no_record(url: str) -> None:
+    assert address(f"https://{url}") is None
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ({}, {"abstract": "Other."}, False),
+        ({"title": "Dogs"}, {"title": "Cats", "abstract": "Other."}, True),
+        ({"title": "Dogs"}, {"title": "Dogs!", "abstract": "Other."}, False),
+        ({"title": "Dogs"}, {"title": "Dogs at Night"}, False),
+        ({"title": "Dogs"}, {"abstract": "Other."}, False),
+        ({"doi": "10.1/a"}, {"doi": "10.1/b"}, True),
+        ({"doi": "10.1/a"}, {"doi": "10.48550/arxiv.2502.14565"}, False),
+        ({"abstract": SAMPLE[0].abstract}, {"abstract": SAMPLE[11].abstract}, True),
+        (
+            {"title": "Old", "abstract": SAMPLE[0].abstract},
+            {"title": "New", "abstract": "Rewritten. " + " ".join(SAMPLE[0].abstract.split()[:50])},
+            False,
+        ),
+    ],
+)
+def test_what_contradicts_an_address(
+    first: dict[str, object], second: dict[str, object], expected: bool
+) -> None:
+    known = [paper(**first)]
+    assert identity.contradicted("url:site.example/45123", paper(**second), known) is expected
+    assert not identity.contradicted("doi:10.1/a", paper(**second), known)
+
+
+def test_the_doi_of_a_book_is_no_papers(tmp_path: Path) -> None:
+    urls = {
+        "https://dl.acm.org/doi/proceedings/10.1145/3580305": None,
+        "https://link.springer.com/book/10.1007/978-3-031-72751-1": None,
+        "https://dl.acm.org/doi/10.1145/3580305.3599256": "10.1145/3580305.3599256",
+    }
+    rows = [json.dumps({"title": url[-9:], "abstract": "Dogs sleep.", "url": url}) for url in urls]
+    (tmp_path / "x.jsonl").write_text("\n".join(rows), encoding="utf-8")
+    found = list(corpus.read(tmp_path / "x.jsonl"))
+    assert [item.doi for item in found if isinstance(item, Paper)] == list(urls.values())
 
 
 def test_near_identical_abstracts_are_one() -> None:

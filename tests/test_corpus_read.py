@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import bz2
 import gc
+import gzip
+import io
 import json
+import lzma
+import struct
+import zipfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,6 +22,24 @@ from rag.records import Failure, Paper
 
 SHARED = Path(__file__).parents[1].parent / "shared"
 ABSTRACT = "We study how abstracts are read. They are parted by blank lines. " * 4
+
+
+ENCODINGS = [
+    *("utf-8", "utf-8-sig", "cp1252", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be")
+]
+
+
+def zipped(data: bytes = b"", **members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, held in (members or {"x": data}).items():
+            archive.writestr(name, held)
+    return buffer.getvalue()
+
+
+def deeply(data: bytes) -> bytes:
+    """Packed, in a zip that is packed again."""
+    return gzip.compress(zipped(bz2.compress(data)))
 
 
 def read(path: Path) -> list[Paper | Failure]:
@@ -90,11 +115,87 @@ def test_list_of_titles_and_abstracts(tmp_path: Path) -> None:
     assert [paper.title for paper in papers(file)] == ["A First Title", "A Second Title"]
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
+@pytest.mark.parametrize("encoding", ENCODINGS)
 def test_encodings(tmp_path: Path, encoding: str) -> None:
     file = tmp_path / "list.txt"
     file.write_bytes(f"ICML 2025\r\n\r\n{ABSTRACT} naïve “quotes” – Erdös.\r\n".encode(encoding))
     assert papers(file)[0].abstract.endswith("naïve “quotes” – Erdös.")
+
+
+@pytest.mark.parametrize("encoding", ENCODINGS)
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress, zipped, deeply])
+def test_encodings_of_packed_files(tmp_path: Path, encoding: str, pack: Callable[[bytes], bytes]) -> None:
+    file = tmp_path / "list"
+    file.write_bytes(pack(f"ICML 2025\r\n\r\n{ABSTRACT} naïve “quotes” – Erdös.\r\n".encode(encoding)))
+    assert papers(file)[0].abstract.endswith("naïve “quotes” – Erdös.")
+
+
+@pytest.mark.parametrize("data", [struct.pack("<500I", *range(500)), b"\x00\x01\x02\xff" * 64])
+def test_numbers_in_four_bytes_are_no_text(tmp_path: Path, data: bytes) -> None:
+    file = tmp_path / "x"
+    file.write_bytes(data)
+    assert read(file) == [Failure(str(file), 0, "is a binary file of no known format")]
+
+
+def test_what_is_no_number_is_absent(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    rows = [
+        f'{{"title": "a", "abstract": {number}, "year": {number}}}'
+        for number in ("NaN", "Infinity", "-1e999")
+    ]
+    name = '{"value": NaN, "name": "ICML"}'
+    extra = '"score": NaN, "held": {"a": [1.5, NaN], "b": Infinity}, "number": 2.5'
+    rows.append(f'{{"title": "b", "abstract": "Dogs sleep.", "year": NaN, "venue": {name}, {extra}}}')
+    file.write_text("\n".join(rows), encoding="utf-8")
+    *failed, good = read(file)
+    assert [item.error for item in failed if isinstance(item, Failure)] == ["has no abstract: a"] * 3
+    assert isinstance(good, Paper)
+    assert (good.year, good.venue) == (None, "ICML")
+    assert good.extra == {"held": {"a": [1.5, None]}, "number": 2.5}
+    json.dumps(good.extra, allow_nan=False)
+
+
+def test_arrays_one_after_the_other_are_all_read(tmp_path: Path) -> None:
+    file = tmp_path / "x.json"
+    first, second = ([{"title": f"{at}{n}", "abstract": ABSTRACT} for n in range(2)] for at in "AB")
+    last = {"title": "C0", "abstract": ABSTRACT}
+    texts = [json.dumps(first, indent=1), "\ufeff" + json.dumps(second), json.dumps(last)]
+    for separator in ("", "\n", "\r\n\r\n"):
+        file.write_text(separator.join(texts), encoding="utf-8")
+        found = papers(file)
+        assert [(p.title, p.source.record) for p in found] == [
+            (title, record) for record, title in enumerate(["A0", "A1", "B0", "B1", "C0"], 1)
+        ]
+
+
+@pytest.mark.parametrize(
+    ("rest", "error", "line"),
+    [
+        ("\nthe end", "is not valid JSON: Expecting value at column 1", 3),
+        ("\n\n]", "is not valid JSON: Expecting value at column 1", 4),
+        ('\n[{"title": 1},\n{"title": }]', "is not valid JSON: Expecting value at column 11", 4),
+        ("\n12", "is int, not an object with fields", None),
+        ("\n[", "is not valid JSON: the array has no end at column 1", 3),
+    ],
+)
+def test_what_follows_an_array_is_listed(tmp_path: Path, rest: str, error: str, line: int | None) -> None:
+    file = tmp_path / "x.json"
+    file.write_text('[\n{"title": "T", "abstract": "Dogs sleep."}]' + rest, encoding="utf-8")
+    first, *_, last = read(file)
+    assert isinstance(first, Paper)
+    assert isinstance(last, Failure)
+    assert (last.error, last.line) == (error, line)
+
+
+def test_a_damaged_member_does_not_cost_those_after_it(tmp_path: Path) -> None:
+    bad, good = (json.dumps({"title": t, "abstract": f"{t}. {ABSTRACT}"}).encode() for t in ("Bad", "Good"))
+    data = zipped(a=bad, b=good)
+    at = data.index(b"Bad")
+    (tmp_path / "x").write_bytes(data[:at] + b"Mad" + data[at + 3 :])
+    items = read(tmp_path / "x")
+    assert [item.title for item in items if isinstance(item, Paper)][-1] == "Good"
+    (failure,) = [item for item in items if isinstance(item, Failure)]
+    assert (failure.record, failure.error) == (0, "a: is damaged: Bad CRC-32 for file 'a'")
 
 
 def test_json_framings_give_the_same_papers(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -140,6 +141,63 @@ def test_damaged_records_are_named(index: Path, file: Path) -> None:
         with pytest.raises(EnvironmentFault, match="are damaged") as caught:
             use()
         assert caught.value.remedy == f"Delete {index} and run rag ingest again."
+
+
+@pytest.fixture
+def no_rights(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders that only others may write; rights do not bind the superuser, whom this says it to as well."""
+    monkeypatch.setattr(os, "access", lambda path, mode: mode != os.W_OK)
+
+
+@pytest.mark.usefixtures("no_rights")
+def test_a_reader_without_rights_sees_what_the_writer_has_not_moved_yet(index: Path) -> None:
+    writer = database.open_papers(index)
+    writer.execute("INSERT INTO meta VALUES ('new', 'yes')")  # stands in -wal alone
+    with closing(database.open_readonly(index)) as db:
+        assert db.execute("SELECT value FROM meta WHERE name = 'new'").fetchone() == ("yes",)
+        writer.execute("UPDATE meta SET value = 'later' WHERE name = 'new'")
+        assert db.execute("SELECT value FROM meta WHERE name = 'new'").fetchone() == ("later",)
+    writer.close()
+
+
+def unshareable(index: Path) -> Path:
+    """Let nobody make the file that readers and writers share, as in a folder without rights."""
+    (index / "papers.sqlite-shm").symlink_to(index / "nowhere" / "at all")  # SQLite follows no links
+    return index
+
+
+@pytest.mark.usefixtures("no_rights")
+def test_an_index_at_rest_is_read_without_rights(index: Path) -> None:
+    with Library(unshareable(index)) as library:
+        assert library.count_papers() == 30
+
+
+@pytest.mark.usefixtures("no_rights")
+def test_changes_that_cannot_be_read_are_not_passed_over(index: Path, tmp_path: Path) -> None:
+    writer = database.open_papers(index)
+    writer.execute("INSERT INTO meta VALUES ('new', 'yes')")
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("papers.sqlite", "papers.sqlite-wal"):
+        shutil.copy(index / name, copy / name)
+    writer.close()
+    with pytest.raises(EnvironmentFault, match="has changes that cannot be read without rights") as caught:
+        Library(unshareable(copy))
+    assert caught.value.remedy.startswith("Try again when its owner is done, or copy the folder")
+
+
+@pytest.mark.usefixtures("no_rights")
+@pytest.mark.parametrize("damage", ["all", "format"])
+def test_who_may_not_write_an_index_is_not_told_to_delete_it(index: Path, damage: str) -> None:
+    if damage == "all":
+        (index / "papers.sqlite").write_bytes(b"not a database at all " * 500)
+    else:
+        with closing(sqlite3.connect(index / "papers.sqlite")) as db:
+            db.execute("PRAGMA user_version = 99")
+    with pytest.raises(EnvironmentFault) as caught:
+        Library(unshareable(index))
+    assert "Delete" not in caught.value.remedy
+    assert "Ask its owner to make it anew" in caught.value.remedy
 
 
 def test_another_programs_database_is_refused(tmp_path: Path, file: Path) -> None:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from index_pile import IDENTITY, counts, found, ingest, paper, parts, read, state, write
 
+from rag import corpus
 from rag.adapters.embed_fake import FakeEmbedder
-from rag.errors import ProviderError, UsageError
+from rag.corpus import identity, keys
+from rag.errors import IndexMissing, ProviderError, UsageError
 from rag.index.library import Library
+from rag.index.parts import Identity
 from rag.index.sync import remove
 from rag.records import Failure, Filters, Paper, Source
 
@@ -212,6 +220,124 @@ def test_an_unreadable_file_keeps_what_it_gave_and_spares_the_others(index: Path
     assert counts(ingest(index, bad)) == (1, 0, 1, 1)
 
 
+CORPUS: dict[str, Any] = {
+    "read": corpus.read,
+    "identity": Identity(identity.signatures, identity.merge, keys.distinct, identity.contradicted),
+}
+
+
+def cut_off(data: bytes) -> bytes:
+    return gzip.compress(data * 50)[:-12]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error"),
+    [
+        (lambda data: b"", "is empty"),
+        (cut_off, "is damaged"),
+        (lambda data: b"%PDF-1.7 nonsense", "is a PDF"),
+        (lambda data: bytes(range(256)), "is a binary file of no known format"),
+        (lambda data: zipped({"a.jsonl": b"", "note": b"just a note"}), "a.jsonl: is empty"),
+    ],
+)
+def test_a_file_that_became_unreadable_keeps_its_papers(
+    index: Path, tmp_path: Path, spoil: Callable[[bytes], bytes], error: str
+) -> None:
+    file = settle(write(tmp_path / "a.jsonl", [paper(n) | {"key": ""} for n in range(3)]))
+    good = file.read_bytes()
+    assert counts(ingest(index, file, **CORPUS)) == (3, 0, 0, 0)
+    before = state(index)
+    for _ in range(2):  # it is tried again, though it did not change
+        file.write_bytes(spoil(good))
+        report = ingest(index, settle(file), **CORPUS)
+        assert (counts(report), report.papers) == ((0, 0, 3, 0), 3)
+        assert report.failed[0].record == 0
+        assert report.failed[0].error.startswith(error)
+        assert state(index) == before
+    file.write_bytes(good)
+    report = ingest(index, file, **CORPUS)
+    assert (counts(report), report.failed) == ((0, 0, 3, 0), ())
+
+
+def test_a_file_that_is_too_large_keeps_its_papers(
+    index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "a.bib"
+    file.write_text("@article{a, title={Dogs}, abstract={Dogs sleep.}}", encoding="utf-8")
+    assert ingest(index, file, **CORPUS).added == 1
+    monkeypatch.setattr("rag.corpus.streams.WHOLE_LIMIT", 60)
+    file.write_text("@article{b, title={Cats}, abstract={Cats sleep.}}" + "\n" * 60, encoding="utf-8")
+    report = ingest(index, file, **CORPUS)
+    assert counts(report) == (0, 0, 1, 0)
+    assert [f.error for f in report.failed] == [
+        "is too large for a format that cannot be read piece by piece"
+    ]
+
+
+def test_a_member_that_became_unreadable_keeps_its_papers(index: Path, tmp_path: Path) -> None:
+    """The others are followed; and a note among them does not make the whole file unreadable."""
+    file = tmp_path / "pile.zip"
+    lines = [json.dumps({"title": f"T{n}", "abstract": f"Dogs number {n} sleep."}).encode() for n in range(4)]
+    members = {"a.jsonl": lines[0], "b.jsonl": b"\n".join(lines[1:3]), "note": b"just a note"}
+    file.write_bytes(zipped(members))
+    assert ingest(index, file, **CORPUS).added == 3
+    file.write_bytes(zipped(members | {"a.jsonl": b"", "b.jsonl": lines[3]}))
+    report = ingest(index, file, **CORPUS)
+    assert counts(report) == (1, 0, 1, 2)
+    assert [f.error for f in report.failed] == [
+        "a.jsonl: is empty",
+        "note: holds no papers in a known format",
+    ]
+    with Library(index) as library:
+        assert {p.title for p in library.papers()} == {"T0", "T3"}
+
+
+def zipped(members: dict[str, bytes]) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return buffer.getvalue()
+
+
+def rows(*given: dict[str, Any], url: str) -> str:
+    return "".join(json.dumps({"url": url, **each}) + "\n" for each in given)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://icml.cc/Conferences/2025",
+        "https://proceedings.mlr.press/v235/",
+        "https://openreview.net/group?id=ICML.cc/2025/Conference",
+        "https://site.example/accepted-45123",
+    ],
+)
+def test_papers_of_one_page_are_not_one(index: Path, tmp_path: Path, url: str) -> None:
+    file = tmp_path / "a.jsonl"
+    titles = ["Dogs", "Cats", "Rain", "Dogs"]
+    file.write_text(
+        rows(*({"title": t, "abstract": f"{t} and nothing else."} for t in titles), url=url), encoding="utf-8"
+    )
+    assert ingest(index, file, **CORPUS).papers == 3
+
+
+def test_an_address_does_not_overrule_dois_of_any_record(index: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    given = [{"doi": "10.1234/a"}, {}, {"doi": "10.1234/b"}, {"doi": "10.1234/a"}]
+    texts = [{"title": "T", "abstract": f"Version {n}."} for n in range(4)]
+    file.write_text(
+        rows(*(t | g for t, g in zip(texts, given, strict=True)), url="https://openreview.net/pdf?id=a1b"),
+        encoding="utf-8",
+    )
+    assert ingest(index, file, **CORPUS).papers == 2
+    with Library(index) as library:
+        assert sorted((p.doi, 1 + len(p.also)) for p in library.papers()) == [
+            ("10.1234/a", 3),
+            ("10.1234/b", 1),
+        ]
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux only")
 def test_a_file_name_that_is_no_text_spares_the_others(index: Path, tmp_path: Path) -> None:
     odd, good = (
@@ -257,6 +383,12 @@ def test_remove_and_ingest_again(index: Path, tmp_path: Path) -> None:
         remove(index, ["paper2", "paper1"], identity=IDENTITY, parts=parts())
     assert found(index, "tabular data") == ["paper2"]
     assert counts(ingest(index, file)) == (1, 0, 1, 0)
+
+
+def test_remove_makes_no_index(index: Path, tmp_path: Path) -> None:
+    with pytest.raises(IndexMissing, match="There is no index in"):
+        remove(index, ["paper1"], identity=IDENTITY, parts=parts())
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, ProviderError])

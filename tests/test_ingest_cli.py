@@ -197,6 +197,61 @@ def test_the_same_on_standard_input_is_nothing_new(tmp_path: Path) -> None:
         assert (found["added"], found["unchanged"]) == counts
 
 
+def test_utf_16_in_a_packed_file(tmp_path: Path) -> None:
+    file = tmp_path / "pile.jsonl.gz"
+    file.write_bytes(gzip.compress(line("FooNet").encode("utf-16")))
+    shown = json.loads(rag("ingest", file, "--dry-run", "--json").stdout)
+    assert [record["title"] for record in shown["files"][0]["records"]] == ["FooNet"]
+    assert report(file, "--index", tmp_path / "index")["added"] == 1
+
+
+def test_a_readers_bug_is_listed_and_spares_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def breaks(stream: object) -> None:
+        raise TypeError("a reader's bug")
+
+    monkeypatch.setattr("rag.corpus.readers.bibtex.read", breaks)
+    bad, good = tmp_path / "a.bib", tmp_path / "b.jsonl"
+    bad.write_text("@article{a, title={Dogs}, abstract={Dogs sleep.}}")
+    good.write_text(line("FooNet"))
+    error = "TypeError: a reader's bug"
+    shown = json.loads(rag("ingest", bad, good, "--dry-run", "--json").stdout)
+    assert [[each.get("error") for each in file["records"]] for file in shown["files"]] == [[error], [None]]
+    found = report(bad, good, "--index", tmp_path / "index")
+    assert (found["added"], [(each["record"], each["error"]) for each in found["failed"]]) == (
+        1,
+        [(0, error)],
+    )
+    alone = rag("ingest", bad, "--index", tmp_path / "other")
+    assert (alone.exit_code, error in alone.stderr) == (2, True)
+
+
+def test_numbers_that_are_none_leave_the_output_valid(tmp_path: Path) -> None:
+    file, index = tmp_path / "a.jsonl", tmp_path / "index"
+    file.write_text('{"title": "T", "abstract": "Dogs sleep.", "score": NaN, "held": [Infinity]}')
+    assert report(file, "--index", index)["added"] == 1
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    shown = rag("papers", "list", "--index", index, "--json").stdout
+    assert json.loads(shown, parse_constant=refuse)
+    assert json.loads(stored(index)["papers"][0][2], parse_constant=refuse)[-1] == {"held": [None]}
+
+
+@pytest.mark.parametrize("words", [["index", "verify"], ["index", "rebuild"], ["papers", "remove", "x"]])
+def test_looking_after_an_index_makes_none(tmp_path: Path, own_home: Path, words: list[str]) -> None:
+    named = rag(*words, "--index", tmp_path / "typo")
+    assert (named.exit_code, list(tmp_path.iterdir())) == (4, [])
+    assert f"rag ingest PATH --index {tmp_path / 'typo'}" in named.stderr.replace("\n", " ")
+    fresh = rag(*words)
+    assert fresh.exit_code == 4
+    assert "There is no index yet." in fresh.stderr
+    assert "--index" not in fresh.stderr
+    assert [each for each in own_home.rglob("*") if each.is_file()] == []
+
+
 # Watching
 
 

@@ -184,7 +184,7 @@ def _entry(draft: Draft) -> Entry:
         clean.title(draft.venue) or None,
         drafts.year_in(draft.year),
         drafts.address(draft.url),
-        drafts.doi_in(draft.doi) or drafts.doi_in(draft.url),
+        drafts.doi_in(draft.doi) or drafts.doi_at(draft.url),
         drafts.arxiv_in(draft.arxiv_id) or drafts.arxiv_in(draft.url),
     )
 

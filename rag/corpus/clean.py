@@ -38,6 +38,7 @@ _BLOCK_TAG = re.compile(
 _SCRIPT_TAG = re.compile(r"<(?:jats:)?(su[bp])>([^<>]{1,40})</(?:jats:)?\1>", re.IGNORECASE)
 _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1,6});")
 _HYPHENATED = re.compile(r"(?<![\w-])([A-Za-z]{2,})[-\u2010]\s*\n\s*([a-z]{2,})(?![\w]*-)")
+_GROUPED = re.compile(r"(?<=\d)[\u00a0\u2007\u2008\u2009\u202f](?=\d{3}(?!\d))")
 _LINE_HYPHEN = re.compile(r"(?<=\w)[-\u2010][ \t\r]*\n[ \t\r\n]*(?=\w)")
 _PREFIX = re.compile(r"^\s*(?:abstract|summary)\s*(?:[—–:.|]|--+|-(?=\s|[A-Z])|\n)\s*", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z. -]*[A-Za-z.]")  # most names, and cleaning costs time
@@ -125,4 +126,5 @@ def _dehyphenated(text: str) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split())
+    """Make every run of spaces one plain space; inside "12 345" a thin one stays, which tells what it is."""
+    return "\u202f".join(" ".join(part.split()) for part in _GROUPED.split(text))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 
 from rag.corpus import clean, keys
 from rag.records import Failure, Paper, Source
@@ -43,6 +44,7 @@ class Broken:
 _DEPTH = 12
 _YEAR = re.compile(r"(?<!\d)(1[6-9]\d\d|20\d\d)(?!\d)")
 _DOI = re.compile(r"\b(10\.\d{4,9}/[^\s\"<>{}]+)")
+_BOOK = re.compile(r"/(?:book|proceedings)/10\.", re.IGNORECASE)
 _ARXIV = re.compile(
     r"(?:arxiv\.org/(?:abs|pdf|html)/|arxiv[:.\s]*|^)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?)(?!\d)",
     re.IGNORECASE,
@@ -70,7 +72,7 @@ def paper(draft: Draft, file: str) -> Paper | Failure:
         venue=clean.title(draft.venue[:1000]) or None,
         year=year,
         url=address(draft.url),
-        doi=doi_in(draft.doi) or doi_in(draft.url),
+        doi=doi_in(draft.doi) or doi_at(draft.url),
         arxiv_id=arxiv_in(draft.arxiv_id) or arxiv_in(draft.url) or arxiv_in(draft.doi),
         raw=clean.storable(draft.abstract),
         extra=_extra(draft, title),
@@ -89,6 +91,11 @@ def doi_in(text: str) -> str | None:
     return match[1].rstrip(".,;)").lower() if match else None
 
 
+def doi_at(url: str) -> str | None:
+    """Return the DOI in an address, unless it is that of the whole book or proceedings."""
+    return None if _BOOK.search(url) else doi_in(url)
+
+
 def arxiv_in(text: str) -> str | None:
     """Return the arXiv id, with its version if there is one, in an address, a DOI or "arXiv:2502.14565v2"."""
     match = _ARXIV.search(text.strip())
@@ -102,8 +109,10 @@ def address(url: str) -> str | None:
 
 
 def _extra(draft: Draft, title: str | None) -> dict[str, object]:
-    kept: dict[str, object] = {
-        name: plain(value) for name, value in draft.extra.items() if value not in (None, "", [], {})
+    kept = {
+        name: plain(value)
+        for name, value in draft.extra.items()
+        if value not in (None, "", [], {}) and not _is_no_number(value)
     }
     raw_title = clean.storable(draft.title).strip()
     if raw_title and raw_title != title:
@@ -112,18 +121,24 @@ def _extra(draft: Draft, title: str | None) -> dict[str, object]:
 
 
 def plain(value: object, depth: int = 0) -> object:
-    """Return ``value`` as a JSON value that can be stored: free of surrogates and foreign types."""
+    """Return ``value`` as a JSON value that can be stored: free of surrogates, NaN and foreign types."""
     if depth > _DEPTH:
         return "..."
     if isinstance(value, str):
         return clean.storable(value)[: clean.LIMIT]
     if isinstance(value, bool | int | float) or value is None:
-        return value
+        return None if _is_no_number(value) else value
     if isinstance(value, Mapping):
-        return {clean.storable(str(name)): plain(item, depth + 1) for name, item in value.items()}
+        held = ((name, item) for name, item in value.items() if not _is_no_number(item))
+        return {clean.storable(str(name)): plain(item, depth + 1) for name, item in held}
     if isinstance(value, list | tuple):
         return [plain(item, depth + 1) for item in value]
     return clean.storable(str(value))
+
+
+def _is_no_number(value: object) -> bool:
+    """Whether it is a float that JSON cannot hold: NaN, which tables write for "nothing", or infinity."""
+    return isinstance(value, float) and not isfinite(value)
 
 
 def _failed(draft: Draft, file: str, error: str) -> Failure:

@@ -1,4 +1,4 @@
-"""Bytes to text: UTF-8, UTF-16 and UTF-32 with or without a mark, else Windows-1252 line by line.
+"""Bytes to text: UTF-8, UTF-32 and (if Latin) UTF-16 with or without a mark, else Windows-1252 line by line.
 
 A file that is nearly all UTF-8 with one stray Latin-1 line is read right, line for line. Bytes that are no
 text at all are recognised as such and refused by the caller.
@@ -34,11 +34,27 @@ def guess(head: bytes) -> str | None:
 
 
 def _wide(head: bytes) -> str | None:
-    """UTF-16 without its mark: every other byte of Latin text is zero."""
+    """UTF-16 and UTF-32 without their mark: every other byte of Latin text is zero, or three of four are."""
+    for name in ("utf-32-le", "utf-32-be"):
+        if _is_utf32(head, name):
+            return name
     for name, zeros in (("utf-16-le", head[1::2]), ("utf-16-be", head[0::2])):
         if len(zeros) > 1 and zeros.count(0) > 0.6 * len(zeros) and head.count(0) < 0.6 * len(head):
             return name
     return None
+
+
+def _is_utf32(head: bytes, name: str) -> bool:
+    """Whether all of it are characters of text, which few bytes of anything else are.
+
+    Two of four bytes are zero in every character but emoji and their like.
+    """
+    try:
+        text = head[: len(head) // 4 * 4].decode(name)
+    except UnicodeDecodeError:
+        return False
+    controls = sum(ord(char) < 32 and ord(char) not in _TEXT_CONTROLS for char in text)
+    return len(text) > 1 and controls <= len(text) / 100 and head.count(0) > 0.45 * len(head)
 
 
 def decode(data: bytes) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from math import isfinite
 
 from rag.corpus.drafts import Draft
 
@@ -66,12 +67,19 @@ def draft(
 
 
 def text(value: object) -> str:
-    """Return a text, a number, or the first entry of a list as text; '' for anything else."""
+    """Return a text, a number, or the first entry of a list as text; '' for anything else, and for NaN."""
     if isinstance(value, list | tuple):
         return text(value[0]) if value else ""
     if isinstance(value, Mapping):
-        return text(value.get("value") or value.get("name") or value.get("raw"))
+        return _first(value, "value", "name", "raw")
+    if isinstance(value, float) and not isfinite(value):
+        return ""
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def _first(value: Mapping[str, object], *names: str) -> str:
+    """The first of these fields that says something; nothing is truthy as NaN is."""
+    return next(filter(None, (text(value.get(name)) for name in names)), "")
 
 
 def people(value: object) -> tuple[str, ...]:
@@ -93,11 +101,9 @@ def signed(name: str) -> str:
 def _person(value: object) -> str:
     if not isinstance(value, Mapping):
         return text(value)
-    given = text(
-        value.get("given") or value.get("first") or value.get("firstName") or value.get("first_name")
-    )
-    family = text(value.get("family") or value.get("last") or value.get("lastName") or value.get("last_name"))
-    whole = text(value.get("name") or value.get("fullname") or value.get("full_name") or value.get("literal"))
+    given = _first(value, "given", "first", "firstName", "first_name")
+    family = _first(value, "family", "last", "lastName", "last_name")
+    whole = _first(value, "name", "fullname", "full_name", "literal")
     return whole or f"{given} {family}".strip()
 
 

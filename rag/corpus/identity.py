@@ -2,7 +2,8 @@
 
 Two records are the same paper when they share one signature: a DOI, an arXiv id, the address of a record
 page, a normalised title with its first author, or a near-identical abstract. Signatures are short texts, so
-that an index of any size finds the paper of a new record by looking up a handful of them.
+that an index of any size finds the paper of a new record by looking up a handful of them. An address alone
+may be that of a list of papers: what two records say can contradict it (``contradicted``).
 
 >>> preprint, published = ...                          # arXiv v1, and the proceedings' record
 >>> merge(preprint, published).abstract == published.abstract
@@ -12,20 +13,38 @@ True
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from hashlib import sha256
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 from zlib import crc32
 
 from rag.corpus import keys
 from rag.records import Paper
+from rag.text.words import word_set
 
 _MIN_WORDS = 40  # a shorter abstract ("This paper was withdrawn.") is shared by papers that are not one
 _BANDS, _ROWS = 4, 5
 _BINS = _BANDS * _ROWS
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 _CODE_HOSTS = ("github.com", "gitlab.com", "huggingface.co", "twitter.com", "x.com", "youtube.com")
+_VIRTUAL = r"(virtual/\d{4}/(?:poster|oral|spotlight|paper)/\d+)"
+# Where these sites have a page for each record; all else there is a volume, a conference or a person.
+_SITES = {
+    "arxiv.org": r"(?:abs|pdf|html)/(.+?)(?:v\d+)?",
+    "aclanthology.org": r"([A-Z]\d\d-\d{4,}|\d{4}\.[\w-]+\.\d+)(?:v\d+)?",
+    "proceedings.mlr.press": r"(v\d+/[^/]*\D\d\d[a-z]*)(?:/[^/]+)?",
+    "openaccess.thecvf.com": r"content.*/(?:html|papers)/(.+_paper)",
+    "dblp.org": r"(rec/.+)",
+    **dict.fromkeys(("icml.cc", "iclr.cc", "neurips.cc", "nips.cc", "mlsys.org", "aistats.org"), _VIRTUAL),
+}
+_LISTS = word_set(
+    "volume volumes vol issue issues toc book books group groups event events session sessions workshop",
+    "list lists search tag tags category author authors profile profiles people journal journals",
+)
+_YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
+_VOLUME = re.compile(r"(?:v|vol|volume|no|issue)[-_.]?\d+", re.IGNORECASE)
+_SHARED = 0.1  # of three-word runs: papers of one field share 2%, a rewritten abstract keeps more than this
 
 
 def signatures(paper: Paper) -> tuple[str, ...]:
@@ -38,6 +57,22 @@ def signatures(paper: Paper) -> tuple[str, ...]:
         *(near(paper.abstract) or [_whole(paper)]),
     ]
     return tuple(signature for signature in found if signature)
+
+
+def contradicted(signature: str, paper: Paper, others: Iterable[Paper]) -> bool:
+    """Return whether ``others``, the records of one paper, speak against ``paper`` being one of them.
+
+    Only an address can be contradicted, since it may be that of a list: by another DOI, or by title and
+    abstract that agree with none of ``others``. These are not asked for any other ``signature``.
+    """
+    if not signature.startswith("url:"):
+        return False
+    known = list(others)
+    doi = _doi(paper)
+    dois = {_doi(other) for other in known} - {None}
+    if doi and dois and doi not in dois:
+        return True
+    return bool(known) and all(_tell_of_two(paper, other) for other in known)
 
 
 def merge(first: Paper, second: Paper) -> Paper:
@@ -80,7 +115,7 @@ def _arxiv(paper: Paper) -> str | None:
 
 
 def _url(paper: Paper) -> str | None:
-    """A record's own page: its address ends in something with a number, or has an ``id``."""
+    """The address of a record's own page, the same for its PDF; None for a page of a venue or a volume."""
     if not paper.url:
         return None
     try:
@@ -88,14 +123,29 @@ def _url(paper: Paper) -> str | None:
     except ValueError:
         return None
     host = (parts.hostname or "").removeprefix("www.")
-    number = parse_qs(parts.query).get("id") or parse_qs(parts.query).get("paperId")
-    last = parts.path.rstrip("/").rsplit("/", 1)[-1]
-    if host in _CODE_HOSTS or not (number or len(re.findall(r"\d", last)) >= 3):
-        return None
     path = re.sub(r"\.(?:pdf|html?)$", "", parts.path.rstrip("/"), flags=re.IGNORECASE)
-    if number and host == "openreview.net":
-        path = "/forum"  # a paper's /pdf and /forum addresses carry one id
-    return f"url:{host}{path}{f'?{number[0]}' if number else ''}"
+    if host in _CODE_HOSTS:
+        return None
+    if host == "openreview.net":
+        number = parse_qs(parts.query).get("id")
+        return f"url:{host}/forum?{number[0]}" if number and path in ("/forum", "/pdf") else None
+    if host in _SITES:
+        match = re.fullmatch(_SITES[host], path.lstrip("/"))
+        return f"url:{host}/{match[1]}" if match else None
+    return _guessed(host, path, parts)
+
+
+def _guessed(host: str, path: str, parts: SplitResult) -> str | None:
+    """The page of a site that is not known: a number names the record that is neither a year nor a volume."""
+    query = parse_qs(parts.query)
+    number = query.get("id") or query.get("paperId")
+    segments = path.split("/")
+    last = number[0] if number else segments[-1]
+    if not _LISTS.isdisjoint(segment.casefold() for segment in segments) or _VOLUME.fullmatch(last):
+        return None
+    if len(re.findall(r"\d", _YEAR.sub("", last))) < 3:
+        return None
+    return f"url:{host}{path}{f'?{last}' if number else ''}"
 
 
 def _title(paper: Paper) -> str | None:
@@ -121,17 +171,40 @@ def near(abstract: str) -> list[str]:
     with .12, in 2% (two papers of one field) with 1e-8. One permutation hashing after Li, Owen and Zhang
     (2012): one hash a run, its low bits choose the bin, empty bins borrow from the next.
     """
-    words = re.findall(r"[^\W_]+", abstract.casefold())
+    words = _words(abstract)
     if len(words) < _MIN_WORDS:
         return []
-    texts = [word.encode("utf-8", "replace") for word in words]
-    runs = {crc32(c, crc32(b, crc32(a))) for a, b, c in zip(texts, texts[1:], texts[2:], strict=False)}
     bins: dict[int, int] = {}
-    for value in sorted(runs, reverse=True):
+    for value in sorted(_runs(words), reverse=True):
         bins[value % _BINS] = value // _BINS  # the last one stays: the smallest
     filled = [_borrowed(bins, at) for at in range(_BINS)]
     bands = (filled[start : start + _ROWS] for start in range(0, _BINS, _ROWS))
     return [f"text{at}:{sha256(repr(band).encode()).hexdigest()[:20]}" for at, band in enumerate(bands)]
+
+
+def _tell_of_two(first: Paper, second: Paper) -> bool:
+    """Whether title and abstract differ; where a title is missing, whether two full abstracts do."""
+    one, other = _words(first.abstract), _words(second.abstract)
+    are_full = min(len(one), len(other)) >= _MIN_WORDS
+    if first.title and second.title:
+        if keys.content_hash(first.title) == keys.content_hash(second.title):
+            return False
+    elif not are_full:
+        return False
+    if not are_full:
+        return keys.content_hash(first.abstract) != keys.content_hash(second.abstract)
+    shared = _runs(one) & _runs(other)
+    return len(shared) < _SHARED * min(len(_runs(one)), len(_runs(other)))
+
+
+def _words(abstract: str) -> list[str]:
+    return re.findall(r"[^\W_]+", abstract.casefold())
+
+
+def _runs(words: list[str]) -> set[int]:
+    """The hashes of all runs of three words."""
+    texts = [word.encode("utf-8", "replace") for word in words]
+    return {crc32(c, crc32(b, crc32(a))) for a, b, c in zip(texts, texts[1:], texts[2:], strict=False)}
 
 
 def _borrowed(bins: dict[int, int], at: int) -> int:

@@ -30,20 +30,35 @@ def items(path: Path, mapping: Mapping[str, str] | None = None) -> Iterator[Item
         with packed.standard_input() as copy:
             yield from items(copy, mapping)
         return
-    last, format_ = 0, ""
+    last = 0
     try:
         for source in packed.sources(path):
             first = last
-            for item in _of(source, mapping or {}):
+            for item in _safely(source, mapping or {}):
                 record = _numbered(item.record, first, source.member)
-                last, format_ = max(last, record.record), item.format
+                last = max(last, record.record)
                 yield replace(item, record=record)
-    except TooLarge:
-        yield Item(format_, Broken(0, "is too large for a format that cannot be read piece by piece"))
-    except packed.DAMAGED as error:
-        yield Item(format_, Broken(0, f"is damaged: {str(error).rstrip('.') or type(error).__name__}"))
-    except OSError as error:
-        yield Item(format_, Broken(0, f"cannot be read: {error.strerror or error}"))
+    except (TooLarge, OSError, *packed.DAMAGED) as error:
+        yield Item("", Broken(0, _wrong(error)))
+
+
+def _safely(source: packed.Source, mapping: Mapping[str, str]) -> Iterator[Item]:
+    """What ``_of`` yields, and last what stopped it: a damaged file in a zip does not cost those after it."""
+    format_ = ""
+    try:
+        for item in _of(source, mapping):
+            format_ = item.format
+            yield item
+    except (TooLarge, OSError, *packed.DAMAGED) as error:
+        yield Item(format_, Broken(0, _wrong(error)))
+
+
+def _wrong(error: Exception) -> str:
+    if isinstance(error, TooLarge):
+        return "is too large for a format that cannot be read piece by piece"
+    if isinstance(error, OSError):
+        return f"cannot be read: {error.strerror or error}"
+    return f"is damaged: {str(error).rstrip('.') or type(error).__name__}"
 
 
 def _of(source: packed.Source, mapping: Mapping[str, str]) -> Iterator[Item]:

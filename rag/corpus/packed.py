@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import io
 import lzma
 import shutil
 import sys
@@ -14,7 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import IO, BinaryIO, cast
 
 Open = Callable[[], BinaryIO]
 _SINGLE: dict[bytes, Callable[[BinaryIO], BinaryIO]] = {
@@ -73,38 +74,60 @@ def _members(open_: Open) -> Iterator[Source]:
         names = sorted(info.filename for info in archive.infolist() if not info.is_dir())
     for name in names:
         if not any(part.startswith((".", "__MACOSX")) for part in name.split("/")):
-            yield from _member(open_, name)
+            yield _member(open_, name)
 
 
-def _member(open_: Open, name: str) -> Iterator[Source]:
+def _member(open_: Open, name: str) -> Source:
+    """One file of a zip, unpacked when it is opened: what is wrong with it must not cost the others."""
+
     def opened() -> BinaryIO:
         source = open_()
-        return cast(BinaryIO, _Owning(zipfile.ZipFile(source).open(name), source))
+        try:
+            return cast(BinaryIO, _Owning(zipfile.ZipFile(source).open(name), source))
+        except BaseException:
+            source.close()
+            raise
 
-    with opened() as member:
-        magic = member.read(6)
-    unpack = next((unpack for mark, unpack in _SINGLE.items() if magic.startswith(mark)), None)
-    yield Source((lambda: unpack(opened())) if unpack else opened, name)
+    def unpacked() -> BinaryIO:
+        with opened() as member:
+            magic = member.read(6)
+        unpack = next((unpack for mark, unpack in _SINGLE.items() if magic.startswith(mark)), None)
+        return unpack(opened()) if unpack else opened()
+
+    return Source(unpacked, name)
 
 
-class _Owning:
+class _Owning(io.BufferedIOBase):
     """A reading file that closes the file beneath it as well."""
 
-    def __init__(self, file: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | object, beneath: BinaryIO) -> None:
-        self._file, self._beneath = cast(BinaryIO, file), beneath
+    def __init__(
+        self, file: gzip.GzipFile | bz2.BZ2File | lzma.LZMAFile | IO[bytes], beneath: BinaryIO
+    ) -> None:
+        self._file, self._beneath = file, beneath
 
-    def read(self, size: int = -1) -> bytes:
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return self._file.seekable()
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return self._file.read(-1 if size is None else size)
+
+    def read1(self, size: int = -1, /) -> bytes:
         return self._file.read(size)
 
-    def readline(self, size: int = -1) -> bytes:
-        return self._file.readline(size)
+    def readline(self, size: int | None = -1, /) -> bytes:
+        return self._file.readline(-1 if size is None else size)
+
+    def seek(self, offset: int, whence: int = 0, /) -> int:
+        return self._file.seek(offset, whence)
+
+    def tell(self) -> int:
+        return self._file.tell()
 
     def close(self) -> None:
-        self._file.close()
-        self._beneath.close()
-
-    def __enter__(self) -> BinaryIO:
-        return cast(BinaryIO, self)
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        if not self.closed:
+            super().close()
+            self._file.close()
+            self._beneath.close()

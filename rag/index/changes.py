@@ -8,6 +8,7 @@ else is a paper of its own.
 from __future__ import annotations
 
 import hashlib
+import json
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ from rag.records import Failure, Paper
 # A file written again within this time of being read may keep its size and its time.
 _CLOCK_TICK = 50_000_000
 _COARSE_CLOCK = 2_000_000_000
+# What thousands of records share says nothing of any of them, and all of them would be asked each time.
+_ASKED = 8
+_MOST_RECORDS = 20
 
 
 class Changes:
@@ -73,7 +77,7 @@ class Changes:
                 return
             digest = _digest(path)
         except OSError as error:
-            self.failed.append(Failure(shown, 0, _reason(error)))
+            self.failed.append(Failure(shown, 0, reason(error)))
             return
         state = (stat.st_size, stat.st_mtime_ns, checked, digest, reading)
         if self._db.execute(
@@ -108,19 +112,15 @@ class Changes:
         return row is not None and mtime_ns + tick < row[0]
 
     def _read_again(self, path: Path, name: str, state: tuple[int, int, int, str, str]) -> None:
-        failures: list[Failure] = []
         self._db.execute("SAVEPOINT file")
         try:
-            for item in self._guarded(path):
-                failure = item if isinstance(item, Failure) else self._take(name, item)
-                if failure is not None:
-                    failures.append(failure)
+            failures = self._take_all(path, name)
         except _Unreadable as error:
             self._db.execute("ROLLBACK TO file")
             self._db.execute("RELEASE file")
-            self.failed.append(Failure(str(path.absolute()), 0, str(error)))
+            self.failed += error.failures
             return
-        drop_records(self._db, self._papers, "file = ? AND run <> ?", (name, self._run))
+        self._drop_unseen(name, [failure.error for failure in failures if failure.record == 0])
         self._remember(name, state, failed=bool(failures))
         self._db.execute("DELETE FROM failures WHERE file = ?", (name,))
         self._db.executemany(
@@ -129,7 +129,39 @@ class Changes:
         self._db.execute("RELEASE file")
         self.failed += failures
 
-    def _guarded(self, path: Path) -> Iterator[Paper | Failure]:
+    def _take_all(self, path: Path, name: str) -> list[Failure]:
+        """Take the papers of a file and return the failures in it.
+
+        A failure with record 0 is that of the whole file, except among papers of its members: there it is
+        one of the members, and a zip with a note among its papers is no file that cannot be read.
+        """
+        failures: list[Failure] = []
+        has_members = False
+        try:
+            for item in self._read_safely(path):
+                failure = item if isinstance(item, Failure) else self._take(name, item)
+                if failure is not None:
+                    failures.append(failure)
+                elif isinstance(item, Paper) and "member" in item.extra:
+                    has_members = True
+        except _Unreadable as error:
+            raise _Unreadable([*failures, *error.failures]) from error
+        if not has_members and any(failure.record == 0 for failure in failures):
+            raise _Unreadable(failures)
+        return failures
+
+    def _drop_unseen(self, name: str, lost: list[str]) -> None:
+        """Drop the records that are no longer in a file; those of a member that was ``lost`` stay."""
+        gone, values = "file = ? AND run <> ?", (name, self._run)
+        if not lost:
+            drop_records(self._db, self._papers, gone, values)
+            return
+        for id_, body in self._db.execute(f"SELECT id, body FROM records WHERE {gone}", values).fetchall():
+            member = json.loads(body)[-1].get("member")
+            if not any(error.startswith(f"{member}: ") for error in lost):
+                drop_records(self._db, self._papers, "id = ?", (id_,))
+
+    def _read_safely(self, path: Path) -> Iterator[Paper | Failure]:
         """What ``read`` yields. Whatever it raises concerns this one file and must not cost the others."""
         items: Iterator[Paper | Failure] | None = None
         while True:
@@ -139,7 +171,7 @@ class Changes:
             except StopIteration:
                 return
             except Exception as error:  # a reader's bug on odd input, reported with its type
-                raise _Unreadable(_reason(error)) from error
+                raise _Unreadable([Failure(str(path.absolute()), 0, reason(error))]) from error
             yield item
 
     def _take(self, file: str, paper: Paper) -> Failure | None:
@@ -168,7 +200,7 @@ class Changes:
 
     def _add(self, file: str, paper: Paper, body: str, digest: str, source: str) -> None:
         signatures = list(dict.fromkeys(self._identity.signatures(paper)))
-        key = self._same_paper(signatures) or self._identity.distinct(paper.key, _Taken(self._db))
+        key = self._same_paper(paper, signatures) or self._identity.distinct(paper.key, _Taken(self._db))
         self._papers.touch(key)
         cursor = self._db.execute(
             "INSERT INTO records (file, number, source, hash, paper_key, abstract, body, run)"
@@ -179,23 +211,34 @@ class Changes:
             "INSERT INTO signatures VALUES (?, ?)", ((each, cursor.lastrowid) for each in signatures)
         )
 
-    def _same_paper(self, signatures: list[str]) -> str | None:
+    def _same_paper(self, paper: Paper, signatures: list[str]) -> str | None:
         for signature in signatures:
-            row = self._db.execute(
+            rows_ = self._db.execute(
                 "SELECT r.paper_key FROM signatures s JOIN records r ON r.id = s.record"
-                " WHERE s.signature = ? ORDER BY r.id LIMIT 1",
-                (signature,),
-            ).fetchone()
-            if row:
-                return str(row[0])
+                " WHERE s.signature = ? ORDER BY s.record LIMIT ?",
+                (signature, _ASKED),
+            )
+            for key in dict.fromkeys(str(key) for (key,) in rows_.fetchall()):
+                if not self._identity.contradicted(signature, paper, self._records_of(key)):
+                    return key
         return None
+
+    def _records_of(self, key: str) -> Iterator[Paper]:
+        """The records of a paper, as many as are asked whether another one is of that paper."""
+        query = "SELECT abstract, body, source FROM records WHERE paper_key = ? ORDER BY id LIMIT ?"
+        for abstract, body, source in self._db.execute(query, (key, _MOST_RECORDS)).fetchall():
+            yield rows.unpack(key, abstract, body, rows.unpack_sources(source))
 
     def _remember(self, name: str, state: tuple[int, int, int, str, str], *, failed: bool) -> None:
         self._db.execute("INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?)", (name, *state, failed))
 
 
 class _Unreadable(Exception):
-    """A file could not be read to its end."""
+    """A file could not be read as a whole; ``failures`` say why."""
+
+    def __init__(self, failures: list[Failure]) -> None:
+        super().__init__(failures)
+        self.failures = failures
 
 
 class _Taken:
@@ -219,7 +262,8 @@ def _digest(path: Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _reason(error: BaseException) -> str:
+def reason(error: BaseException) -> str:
+    """Return what went wrong with a file, in one line for its ``Failure``."""
     if isinstance(error, RagError):
         return str(error)
     if isinstance(error, OSError):

@@ -21,6 +21,8 @@ PAPERS = "papers.sqlite"
 VECTORS = "vectors.sqlite"
 _APPLICATION = 0x63697465  # "cite"
 
+_REFUSED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH)
+
 _PAPERS_SCHEMA = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE files (
@@ -70,20 +72,71 @@ def open_readonly(folder: Path) -> sqlite3.Connection:
         IndexMismatch: it has another format.
         EnvironmentFault: it cannot be read.
     """
+    require_records(folder)
+    path = folder / PAPERS
+    with faults(folder):
+        db = _connected_for_reading(path)
+        try:
+            db.execute("PRAGMA busy_timeout = 30000")
+            finished = _check_format(db, path)
+        except BaseException:
+            db.close()
+            raise
+        if not finished:
+            db.close()
+            raise IndexMissing(f"The index in {folder} was never finished.", "Run the same rag ingest again.")
+    return db
+
+
+def require_records(folder: Path) -> None:
+    """Refuse a folder that holds no index.
+
+    Raises:
+        IndexMissing: it does not.
+    """
     path = folder / PAPERS
     if not path.is_file() or not path.stat().st_size:
         raise IndexMissing(
             f"There is no index in {folder}.", f"Make one with: rag ingest PATH --index {folder}"
         )
-    # A reader of a WAL database writes its -shm file; on a read-only disk nobody else writes either.
-    frozen = "" if os.access(folder, os.W_OK) else "&immutable=1"
-    with faults(folder):
-        db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro{frozen}", uri=True, check_same_thread=False)
-        db.execute("PRAGMA busy_timeout = 30000")
-        if not _check_format(db, path):
-            db.close()
-            raise IndexMissing(f"The index in {folder} was never finished.", "Run the same rag ingest again.")
+
+
+def _connected_for_reading(path: Path) -> sqlite3.Connection:
+    """Open a database that others may write.
+
+    A reader shares the files -wal and -shm with the writer, and SQLite makes them when they are not there.
+    Who may not make them can still read what no writer has open. With ``immutable`` SQLite looks neither at
+    locks nor at -wal: only then is nothing missed.
+    """
+    address = f"{path.resolve().as_uri()}?mode=ro"
+    db = sqlite3.connect(address, uri=True, check_same_thread=False)
+    try:
+        db.execute("SELECT 1 FROM sqlite_master").fetchone()
+    except sqlite3.OperationalError as error:
+        db.close()
+        if _may_write(path.parent) or _primary(error) not in _REFUSED:
+            raise
+        if _has_content(path.with_name(f"{path.name}-wal")):
+            raise EnvironmentFault(
+                f"The index in {path.parent} has changes that cannot be read without rights to write there.",
+                "Try again when its owner is done, or copy the folder and name the copy with --index.",
+            ) from error
+        return sqlite3.connect(f"{address}&immutable=1", uri=True, check_same_thread=False)
+    except sqlite3.DatabaseError:
+        db.close()
+        raise
     return db
+
+
+def _may_write(folder: Path) -> bool:
+    return os.access(folder, os.W_OK)
+
+
+def _has_content(path: Path) -> bool:
+    try:
+        return path.stat().st_size > 0
+    except FileNotFoundError:
+        return False
 
 
 def knows(folder: Path, files: Iterable[str]) -> bool:
@@ -130,7 +183,7 @@ def wrong_format(folder: Path, found: object) -> IndexMismatch:
     """The error for an index of another format version."""
     return IndexMismatch(
         f"The index in {folder} has format {found}; this program reads format {FORMAT}.",
-        f"Delete {folder} and run rag ingest again, or use the program that made it.",
+        f"{_made_anew(folder)}, or use the program that made it.",
     )
 
 
@@ -147,24 +200,32 @@ def faults(folder: Path) -> Iterator[None]:
         raise _from_system(folder, error) from error
 
 
-def _from_sqlite(folder: Path, error: sqlite3.DatabaseError) -> EnvironmentFault:
+def _made_anew(folder: Path) -> str:
+    """Say how a folder comes to a sound index. Who may not write there cannot delete it, and what such a
+    reader finds damaged may just have been written by the owner.
+    """
+    if _may_write(folder):
+        return f"Delete {folder} and run rag ingest again"
+    return "Ask its owner to make it anew"
+
+
+def _primary(error: sqlite3.DatabaseError) -> int | None:
     code = getattr(error, "sqlite_errorcode", None)
-    primary = None if code is None else code & 0xFF
+    return None if code is None else code & 0xFF
+
+
+def _from_sqlite(folder: Path, error: sqlite3.DatabaseError) -> EnvironmentFault:
+    primary = _primary(error)
     if primary == sqlite3.SQLITE_FULL:
         return _disk_full(folder)
-    if primary in (
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PERM,
-        sqlite3.SQLITE_AUTH,
-    ):
+    if primary in _REFUSED:
         return _not_writable(folder)
     if primary in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
         return EnvironmentFault(f"The index in {folder} is in use by another program.", "Try again later.")
     if primary in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
         return EnvironmentFault(
             f"The records of the index in {folder} are damaged ({error}).",
-            f"Delete {folder} and run rag ingest again.",
+            f"{'' if _may_write(folder) else 'Try again. '}{_made_anew(folder)}.",
         )
     return EnvironmentFault(
         f"The index in {folder} cannot be used: {error}.", "Check the disk and its rights."

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
 from rag.errors import IndexMismatch, IndexMissing
 from rag.index import lock
 from rag.index.adopt import Moved, adopt
-from rag.index.database import faults, open_readonly
+from rag.index.database import faults, open_readonly, require_records
 from rag.index.library import Library, published_token
 from rag.index.parts import Parts
 from rag.index.shared import Server, State
@@ -120,6 +121,19 @@ def published(server: Server) -> State:
     if state is None or state.manifest is None:
         raise IndexMissing(f"{server.name} holds no papers yet.", "Fill it with: rag ingest PATH")
     return state
+
+
+def require_index(folder: Path, parts: Parts) -> None:
+    """Refuse to go on where there is no index yet, before anything is made there.
+
+    Raises:
+        IndexMissing: there is none in ``folder``, or on the server of which it is a copy.
+    """
+    if parts.sharing:
+        with closing(parts.sharing.server) as server:
+            published(server)
+    else:
+        require_records(folder)
 
 
 def held_token(folder: Path) -> str:

@@ -80,6 +80,10 @@ class Parts:
         return self.sharing.files if self.sharing else FileNames()
 
 
+def _never(*_: object) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Identity:
     """When two records are the same paper.
@@ -88,11 +92,16 @@ class Identity:
         signatures: texts of which two records share one when they are the same paper, strongest first.
         merge: the paper that two records of it make; the key of the first is kept.
         distinct: a free key near the proposed one; ``taken`` holds the keys in use.
+        contradicted: whether the records of a paper speak against that a record, which shares this signature
+            with one of them, is of that paper.
     """
 
     signatures: Callable[[Paper], Sequence[str]]
     merge: Callable[[Paper, Paper], Paper]
     distinct: Callable[[str, Container[str]], str]
+    contradicted: Callable[[str, Paper, Iterable[Paper]], bool] = _never
 
 
+# A failure with record 0 is that of the whole file. A file of several has the name of each in the ``extra``
+# of its papers, as ``member``; the failure of a whole member has record 0 too, and begins with "name: ".
 Read = Callable[[Path], Iterator[Paper | Failure]]

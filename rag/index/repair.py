@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from rag.errors import EnvironmentFault, IndexMissing
+from rag.errors import EnvironmentFault
 from rag.index import manifest
-from rag.index.database import PAPERS
 from rag.index.derive import Derivation
-from rag.index.follow import published
+from rag.index.follow import require_index
 from rag.index.library import made
 from rag.index.parts import Identity, Parts
 from rag.index.report import SyncReport
@@ -48,7 +46,7 @@ def verify(
     Raises:
         EnvironmentFault: the records themselves are damaged, or as for ``sync``.
     """
-    _require_index(folder, parts)
+    require_index(folder, parts)
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
         _require_sound_records(writer.db, folder)
         problems = [*_about_vectors(writer), *_about_keywords(writer), *_about_exact(writer)]
@@ -77,7 +75,7 @@ def rebuild(
         EnvironmentFault, ProviderError: as for ``sync``.
     """
     began = time.monotonic()
-    _require_index(folder, parts)
+    require_index(folder, parts)
     with (
         writing_to(folder, parts, timeout=timeout, on_wait=on_wait, rebuild=True) as writer,
         writer.transaction(),
@@ -98,16 +96,6 @@ def rebuild(
     return SyncReport(
         changed=changed, unchanged=papers - changed, papers=papers, seconds=time.monotonic() - began
     )
-
-
-def _require_index(folder: Path, parts: Parts) -> None:
-    if parts.sharing:
-        with closing(parts.sharing.server) as server:
-            published(server)
-    elif not (folder / PAPERS).is_file():
-        raise IndexMissing(
-            f"There is no index in {folder}.", f"Make one with: rag ingest PATH --index {folder}"
-        )
 
 
 def _require_sound_records(db: sqlite3.Connection, folder: Path) -> None:

@@ -16,6 +16,7 @@ from pathlib import Path
 from rag.errors import UsageError
 from rag.index.changes import Changes, drop_paper
 from rag.index.derive import Derivation
+from rag.index.follow import require_index
 from rag.index.parts import Identity, Parts, Read
 from rag.index.report import SyncReport
 from rag.index.vector_side import Progress
@@ -91,9 +92,11 @@ def remove(
 
     Raises:
         UsageError: there is no paper of that key; nothing is removed then.
+        IndexMissing: there is no index; none is made.
         EnvironmentFault, IndexMismatch: as for ``sync``.
     """
     began = time.monotonic()
+    require_index(folder, parts)
     with writing_to(folder, parts, timeout=timeout, on_wait=on_wait) as writer, writer.transaction():
         derived = Derivation(writer.db, identity, writer.splitter)
         for key in keys:

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from rag import __version__, places
-from rag.errors import EnvironmentFault, UsageError
+from rag.errors import EnvironmentFault, IndexMissing, RagError, UsageError
 from rag.records import Failure, Paper
 from rag.settings import Settings
 from rag.wiring import server as wiring_server
@@ -119,14 +119,25 @@ def describe(settings: Settings, paths: Sequence[Path], told: Told = NOTHING) ->
     folder = places.writing(settings).folder
     names = file_names(settings)
     read = _Reading(folder, _ways(names, folder, paths, told), names)
-    described = [corpus.describe(file, read.columns(file)) for file in corpus.discover(paths)]
+    described = [_described(file, read.columns(file)) for file in corpus.discover(paths)]
     return [
         # The catalogue judges papers together: the first ones alone could get other titles.
-        replace(each, records=tuple(islice(read(Path(each.file)), len(each.records))))
+        replace(each, records=tuple(islice(_guarded(read, Path(each.file)), len(each.records))))
         if read.titles(Path(each.file))
         else each
         for each in described
     ]
+
+
+def _described(file: Path, columns: Mapping[str, str]) -> Description:
+    from rag import corpus
+
+    try:
+        return corpus.describe(file, columns)
+    except RagError:
+        raise
+    except Exception as error:  # noqa: BLE001 - a reader's bug on odd input, as in _guarded
+        return corpus.Description(str(file), "", (_failure(file, error),))
 
 
 def _ways(names: FileNames, folder: Path, paths: Sequence[Path], told: Told) -> Ways:
@@ -293,8 +304,17 @@ def rebuild(settings: Settings, note: Note) -> SyncReport:
 
 
 def _existing(settings: Settings) -> Path:
-    """Return the folder of the index that is looked after; a server's copy is made if it is not there."""
+    """Return the folder of the index that is looked after; a server's copy is made if it is not there.
+
+    Raises:
+        IndexMissing: nothing was ingested yet, and the sample was not built.
+    """
+    from rag.index.database import PAPERS
+
     place = places.reading(settings)
+    if place.kind == "sample" and not (place.folder / PAPERS).is_file():
+        # Its folder is no place for the user's own papers, so it is not named.
+        raise IndexMissing("There is no index yet.", "Make one with: rag ingest PATH")
     return places.prepared(place) if place.kind == "server" else place.folder
 
 
@@ -366,17 +386,33 @@ def _identity() -> Identity:
     from rag.corpus import identity, keys
     from rag.index.parts import Identity
 
-    return Identity(identity.signatures, identity.merge, keys.distinct)
+    return Identity(identity.signatures, identity.merge, keys.distinct, identity.contradicted)
 
 
 def _require_a_paper(files: Sequence[Path], read: Read) -> None:
     reasons = []
     for file in files:
-        for item in read(file):
+        for item in _guarded(read, file):
             if isinstance(item, Paper):
                 return
             reasons.append(item)
     raise _nothing(reasons)
+
+
+def _guarded(read: Read, file: Path) -> Iterator[Paper | Failure]:
+    """What ``read`` yields; a reader's bug on odd input is a failure of that file, told with its type."""
+    try:
+        yield from read(file)
+    except RagError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever it is, it must not cost the other files
+        yield _failure(file, error)
+
+
+def _failure(file: Path, error: Exception) -> Failure:
+    from rag.index.changes import reason
+
+    return Failure(str(file), 0, reason(error))
 
 
 def _nothing(reasons: Sequence[Failure]) -> UsageError:

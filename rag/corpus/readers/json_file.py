@@ -31,7 +31,7 @@ _CONTAINERS = (
 )
 _CHUNK = 2**20
 _ELEMENT_LIMIT = 64 * 2**20
-_BETWEEN = re.compile(r"[ \t\r\n,]*")
+_BETWEEN = re.compile(r"[ \t\r\n,\ufeff]*")
 
 
 def detects(head: Head) -> bool:
@@ -67,7 +67,7 @@ def _values(stream: Stream) -> Iterator[tuple[int | None, Any]]:
     """Yield (line, record) of whichever framing the file has; an error stands in for a record it spoils."""
     first = next((line for line in stream.lines() if line.strip()), "")
     if first.lstrip("\ufeff \t").startswith("["):
-        yield from ((None, value) for value in _array(stream))
+        yield from _arrays(stream)
         return
     try:
         json.loads(first)
@@ -121,33 +121,42 @@ def _parsed(text: str) -> Any:
         return _fault(error)
 
 
-def _array(stream: Stream) -> Iterator[Any]:
-    """Yield the elements of a top-level array without reading the whole of it.
+def _arrays(stream: Stream) -> Iterator[tuple[int | None, Any]]:
+    """Yield the elements of a top-level array, and of what follows it, without reading the whole of it.
 
-    A fault within the array ends it: where the next element would start is anybody's guess.
+    A fault ends it: where the next element would start is anybody's guess. Only a fault has a line.
     """
-    decoder, buffer, started = json.JSONDecoder(), "", False
-    error: ValueError | RecursionError | None = None
+    decoder, buffer, inside, passed = json.JSONDecoder(), "", False, 0
+    fault: tuple[int | None, json.JSONDecodeError] | None = None
     for chunk in _chunks(stream):
         buffer += chunk
-        position = 0 if started else buffer.index("[") + 1
-        started = True
+        position = 0
         while (position := _next(buffer, position)) < len(buffer):
-            if buffer[position] == "]":
-                return
+            if buffer[position] == ("]" if inside else "["):
+                inside, position, fault = not inside, position + 1, None
+                continue
             try:
                 value, end = decoder.raw_decode(buffer, position)
             except (ValueError, RecursionError) as caught:
-                error = caught  # a fault, or an element that goes on in the next chunk
+                # A fault, or an element that goes on in the next chunk.
+                fault = passed + _line(caught, buffer, position), _fault(caught)
                 break
             if end == len(buffer) and isinstance(value, int | float):
                 break  # a number could go on in the next chunk
-            yield value
-            position, error = end, None
+            yield from ((None, each) for each in ([value] if inside else _unpacked(value)))
+            position, fault = end, None
+        passed += buffer.count("\n", 0, position)
         buffer = buffer[position:]
         if len(buffer) > _ELEMENT_LIMIT:
             break
-    yield _fault(error)
+    if fault or inside:
+        yield fault or (passed, _fault(None))
+
+
+def _line(error: ValueError | RecursionError, buffer: str, position: int) -> int:
+    if isinstance(error, json.JSONDecodeError):
+        return error.lineno
+    return buffer.count("\n", 0, position) + 1
 
 
 def _next(buffer: str, position: int) -> int:
@@ -168,6 +177,6 @@ def _chunks(stream: Stream) -> Iterator[str]:
         pending.append(line)
         size += len(line) + 1
         if size >= _CHUNK:
-            yield "\n".join(pending) + "\n"
+            yield "\n".join(pending) + "\n"  # a number at the very end ends there + "\n"
             pending, size = [], 0
-    yield "\n".join(pending)
+    yield "\n".join(pending) + "\n"  # a number at the very end ends there
