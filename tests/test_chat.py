@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import doctest
+import errno
+import io
 import json
+import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -159,6 +162,85 @@ def test_save(talk: Talk, tmp_path: Path) -> None:
     assert "Written" in talk.say(f"/save {tmp_path}/a.md")  # its own file may be brought up to date
 
 
+@pytest.fixture
+def awkward(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, full of what cannot be written over or into."""
+    (tmp_path / "file").touch()
+    (tmp_path / "?.md").touch()
+    (tmp_path / "loop.md").symlink_to(tmp_path / "loop.md")
+    (tmp_path / "nowhere.md").symlink_to(tmp_path / "no.md")
+    monkeypatch.chdir(tmp_path)
+    shut(monkeypatch)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("file", "reason"),
+    [
+        ("~nosuchuser/notes.md", "The home folder of ~nosuchuser is not known. Write the whole path"),
+        ("a" * 300 + ".md", "cannot be written: File name too long. Name another file."),
+        ("a" * 300 + "/notes.md", "cannot be written: File name too long. Name another file."),
+        ("no\0tes.md", "cannot be written: No file can have such a name. Name another file."),
+        ("\ud800.md", "?.md exists already."),
+        ("missing/notes.md", "cannot be written: No such file or directory. Name another file."),
+        ("file/notes.md", "cannot be written: Not a directory. Name another file."),
+        ("loop.md", "cannot be written: Its links lead in a circle. Name another file."),
+        ("nowhere.md", "nowhere.md exists already."),
+        ("shut/notes.md", "cannot be written: Permission denied. Name another file."),
+        (".", "exists already."),
+        ("/", "exists already."),
+    ],
+)
+@pytest.mark.parametrize("command", ["save", "cite"])
+def test_a_file_that_cannot_be_written_is_one_line(
+    command: str, file: str, reason: str, talk: Talk, awkward: Path
+) -> None:
+    talk.say(PREFILL)
+    before = sorted(awkward.iterdir())
+    shown = talk.say(f"/{command} {file}")
+    assert reason in shown
+    assert len(shown.strip().splitlines()) == 1
+    assert talk.after.failed
+    assert sorted(awkward.iterdir()) == before
+    assert "7.66×" in talk.say(PREFILL)
+
+
+def shut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make the folder "shut" one without search permission, which root has everywhere."""
+
+    def refusing(call: Callable[..., object]) -> Callable[..., object]:
+        def wrapped(path: object, *args: object, **options: object) -> object:
+            if "shut" in Path(str(path)).parts:
+                raise PermissionError(errno.EACCES, "Permission denied", str(path))
+            return call(path, *args, **options)
+
+        return wrapped
+
+    monkeypatch.setattr(os, "stat", refusing(os.stat))
+    monkeypatch.setattr(os, "unlink", refusing(os.unlink))
+    monkeypatch.setattr(io, "open", refusing(io.open))
+
+
+def test_a_name_as_long_as_can_be_is_written(talk: Talk, tmp_path: Path) -> None:
+    talk.say(PREFILL)
+    file = tmp_path / ("a" * 252 + ".md")
+    assert "Written" in talk.say(f"/save {file}")
+    assert [path.name for path in tmp_path.iterdir()] == [file.name]
+
+
+@pytest.mark.parametrize("command", ["/open", "/use"])
+def test_numbers_of_any_length(command: str, talk: Talk) -> None:
+    shown = talk.say(f"{command} {'1' * 5000}")
+    assert "There is no paper 111" in shown
+    assert len(shown) < 300
+
+
+@pytest.mark.parametrize("line", ["What is \ud800 PILAF?", "/new \udc80", "/papers \udfff", "/\ud800"])
+def test_bytes_that_are_no_text_do_not_end_the_chat(line: str, talk: Talk) -> None:
+    talk.say(line)
+    assert not talk.after.leave
+
+
 def test_model_mode_and_its_cost(by_model: Talk) -> None:
     assert "nothing was spent" in by_model.say("/cost")
     by_model.say(PREFILL)
@@ -222,6 +304,29 @@ def test_ctrl_c_keeps_what_was_checked(by_model: Talk) -> None:
     assert [s.text for s in entry.answer.sentences] == [entry.answer.sentences[0].text]
     assert entry.answer.sentences[0].text[:30] in shown
     assert not by_model.after.leave
+
+
+def test_what_follows_a_stopped_answer_builds_on_the_question_as_understood(by_model: Talk) -> None:
+    by_model.say(PREFILL)
+
+    def press(piece: int) -> None:
+        if "[1]" in by_model.out.getvalue():
+            raise KeyboardInterrupt
+
+    by_model.model.pieces = press
+    shown = by_model.say("How does it improve TTFT and QPS?")
+    assert "Understood as: How does SpecPrefill improve TTFT and QPS?" in shown
+    assert "what was checked is kept" in shown
+    by_model.model.pieces = lambda piece: None
+    assert "How does SpecPrefill improve TTFT and QPS, and why?" in by_model.say("Why?")
+
+
+def test_a_number_printed_long_ago_still_has_its_paper(talk: Talk) -> None:
+    talk.say(PREFILL)
+    for _ in range(5):
+        talk.say(PILAF)
+    assert "Understood as: Who wrote SpecPrefill?" in talk.say("Who wrote [1]?")
+    assert "Understood" not in talk.say("What is the training cost of [9]?")
 
 
 def test_ctrl_c_before_anything_was_written(by_model: Talk) -> None:

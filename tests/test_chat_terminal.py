@@ -13,6 +13,8 @@ import pytest
 from chat_pty import BEGINS, ESCAPES, ROOT, widest, window
 from openai_server import Handler, chunk, serving, status, stream
 
+from rag.chat import screen
+
 PREFILL = "By how much did SpecPrefill improve time-to-first-token?"
 QUOTE = "SpecPrefill improves TTFT by 7.66×"
 SENTENCE = json.dumps(
@@ -263,3 +265,12 @@ def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
     assert "--no-save" in result.stderr
     assert ESCAPES.sub("", result.stdout) == ""
+
+
+def test_a_history_that_cannot_be_kept_does_not_end_the_chat(tmp_path: Path) -> None:
+    file = tmp_path / "history"
+    history = screen._history(file)
+    file.unlink()
+    file.mkdir()
+    history.append_string(PREFILL)
+    assert history.get_strings() == [PREFILL]

@@ -12,6 +12,7 @@ from rag.chain.calling import called
 from rag.chain.converse import Cited, Turn, standalone
 from rag.chain.reword import turns_of, understood
 from rag.chain.setup import Writer
+from rag.chain.turns import mentions as calls
 from rag.ports import ChatRequest, Delta
 from rag.prompts import Prompts
 from rag.records import Paper, Source
@@ -202,6 +203,91 @@ def test_a_hostile_title_cannot_leave_its_quotation() -> None:
     assert "<" not in name
     assert "[1]" not in name
     assert "\u202e" not in name
+
+
+PROX = Paper("p", "ProX is a method.", Source("f", 1), title="ProX: Programming Every Example")
+SPEC = Paper("s", "SpecPrefill is a method.", Source("f", 1), title="SpecPrefill: Faster First Tokens")
+CHINESE = Paper("c", "x", Source("f", 1), title="检索增强生成的评估")
+
+
+@pytest.mark.parametrize(
+    ("text", "paper", "is_called"),
+    [
+        ("Is it an approximate method?", PROX, False),
+        ("How do pro xylophonists play?", PROX, False),
+        ("Is prox slow?", PROX, True),
+        ("What is ProX's corpus?", PROX, True),
+        ("Are ProX-refined corpora better?", PROX, True),
+        ("ProX是什么？", PROX, True),
+        ("What is spec prefill?", SPEC, True),
+        ("What is Spec-Prefill?", SPEC, True),
+        ("What is SPECPREFILL?", SPEC, True),
+        ("What is respec prefilling?", SPEC, False),
+        ("How do salinity fronts move in winter, and why?", SALT, True),
+        ("How do salinity fronts move in winters of war?", SALT, True),
+        ("How do salinity fronts move in wintertime?", SALT, False),
+        ("谁写了检索增强生成的评估？", CHINESE, True),
+    ],
+)
+def test_names_are_whole_words_however_they_are_written(text: str, paper: Paper, is_called: bool) -> None:
+    assert calls(text, Cited.of(1, paper)) is is_called
+
+
+def test_a_word_that_holds_the_name_does_not_name_the_paper() -> None:
+    turns = [Turn("", "What is ProX?", "ProX is a method.", (Cited.of(1, PROX),))]
+    assert reworded("Is it an approximate method?", turns) == "Is ProX an approximate method?"
+
+
+RLEF = Paper("r", "RLEF is a method. It trains with RL or SFT.", Source("f", 1), title="RLEF: Grounding Code")
+
+
+@pytest.mark.parametrize(
+    ("question", "before", "expected"),
+    [
+        ("And SFT?", "How much does RLEF gain with RL?", "How much does RLEF gain with SFT?"),
+        ("And VinePPO?", "Is RLEFs like rlef good?", "Is VinePPO like VinePPO good?"),
+        ("And VinePPO?", "Does RLEF beat RLEF-B?", "Does VinePPO beat RLEF-B?"),
+        ("And VinePPO?", "Are RLEF-trained models good?", "Are VinePPO-trained models good?"),
+        (
+            "And with SFT?",
+            "Does RLEF with RL-like data do with RL?",
+            "Does RLEF with RL-like data do with SFT?",
+        ),
+    ],
+)
+def test_fragments_replace_whole_words(question: str, before: str, expected: str) -> None:
+    assert reworded(question, [Turn("", before, "Yes.", (Cited.of(1, RLEF),))]) == expected
+
+
+LONG_AGO = [*ONE, *([Turn("", "What does KelpNet reach?", "0.91 IoU.", (B,))] * 9)]
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("What is the training cost of [1]?", "What is the training cost of HARBOR?"),
+        ("What about [1]?", "What does HARBOR reach?"),
+        ("Does it beat paper 1?", "Does KelpNet beat HARBOR?"),
+        ("What is the training cost of [7]?", "What is the training cost of [7]?"),
+        ("How are the canopies of [7] segmented?", "How are the canopies of [7] segmented?"),
+        ("What about [7]?", "What about [7]?"),
+        ("And [7]?", "And [7]?"),
+        ("Is [7] better instead?", "Is [7] better instead?"),
+        ("Does it beat [7]?", "Does KelpNet beat [7]?"),
+        ("How are canopies of the 1999 paper segmented?", "How are canopies of the 1999 paper segmented?"),
+    ],
+)
+def test_a_number_keeps_its_paper_and_never_gets_another(question: str, expected: str) -> None:
+    assert understood(question, LONG_AGO).question == expected
+    assert understood(question, LONG_AGO[-2:], shown={1: HARBOR, 2: KELP}).question == expected
+    model = Says("How are the canopies of KelpNet segmented?")
+    assert understood(question, LONG_AGO, writer(model)).question == expected
+    assert not model.asked
+
+
+def test_a_number_is_known_even_when_no_turn_is_left() -> None:
+    assert understood("Who wrote [1]?", [], shown={1: HARBOR}).question == "Who wrote HARBOR?"
+    assert understood("Who wrote it?", [], shown={1: HARBOR}).question == "Who wrote it?"
 
 
 def test_examples_of_the_docstrings() -> None:

@@ -100,6 +100,14 @@ def test_quotes_stand_below_their_paper_once() -> None:
     assert text.endswith("      “a 7.66×”\n")
 
 
+def test_what_was_counted_quotes_nothing() -> None:
+    counted = Sentence("One paper is by Liu.", "verbatim", (Citation(1, "liu2025spec", "", 0, 0, 1.0),))
+    lines = plain.text(layout.answer(answer(counted), quotes=True))
+    assert "“" not in lines
+    assert lines == plain.text(layout.answer(answer(counted)))
+    assert markdown.answer(answer(counted), True) == markdown.answer(answer(counted))
+
+
 def test_quoted_words_of_the_question_are_marked() -> None:
     pieces = list(layout.highlighted("It speeds up prefill, TTFT included.", "How much does TTFT speed up?"))
     assert [piece.text for piece in pieces if piece.style == "match"] == ["speeds", "up", "TTFT"]
@@ -238,7 +246,11 @@ HOSTILE = (
 )
 
 
+JOINED = re.compile("(?<=[\u0600-\u109f\u1780-\u18af\U00011000-\U000114ff])[\u200c\u200d]")
+
+
 def dangerous(text: str) -> list[str]:
+    text = JOINED.sub("", text)  # the only invisible characters that may stay
     return [c for c in text if c != "\n" and unicodedata.category(c) in {"Cc", "Cf", "Cs", "Co"}]
 
 
@@ -249,6 +261,54 @@ def test_nothing_a_terminal_obeys_comes_through() -> None:
 
 def test_an_unclosed_escape_does_not_hide_the_rest() -> None:
     assert safe.line("before \x1b]0;after, to the end") == "before 0;after, to the end"
+
+
+@pytest.mark.parametrize(
+    "invisible",
+    "\u00ad\u034f\u061c\u115f\u1160\u17b4\u180b\u180e\u180f\u200b\u200c\u200d\u2060\u2065\u3164\ufe0f\ufeff\uffa0\ufff1"
+    "\U0001bca0\U0001d173\U000e0001\U000e0002\U000e0041\U000e0100\U000e0fff",
+)
+def test_invisible_characters_are_dropped(invisible: str) -> None:
+    assert safe.line(f"a{invisible}b") == "ab"
+    assert safe.line(f"नम{invisible} b") == "नम b"
+
+
+@pytest.mark.parametrize(
+    ("mark", "kept"),
+    [("\u0301", 3), ("\u20dd", 3), ("\u0e49", 6), ("\u05b4", 6), ("\u064b", 6), ("\u0f71", 6), ("\u1161", 6)],
+)
+def test_marks_do_not_pile_up_on_one_letter(mark: str, kept: int) -> None:
+    assert safe.line("a" + mark * 200 + "b") == "a" + mark * kept + "b"
+    mixed = safe.line("ก" + f"{mark}\u200c\u0e31\u0302\u200d" * 70 + "b")
+    assert len(mixed) == 1 + 6 + 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "น้ำแข็งที่นี่",
+        "Nguye\u0302\u0303n Vie\u0302\u0323t",
+        "שִּׁ֣ירֽ",
+        "क्षत्रियों",
+        "ကျွန်ုပ်တို့မြွှေ",
+        "한국",
+        "\u1112\u1161\u11ab\u1100\u116e\u11a8",
+        "می\u200cخواهم",
+        "ශ්\u200dරී",
+        "क्\u200dष",
+    ],
+)
+def test_scripts_are_shown_as_they_are_written(text: str) -> None:
+    assert safe.line(text) == text
+
+
+def test_an_emoji_is_shown_in_its_plain_form() -> None:
+    assert safe.line("❤️ 👩\u200d🔬") == "❤ 👩🔬"
+
+
+@given(st.text(st.sampled_from("aक\u094d\u200c\u200d\u0301\u0e49س \n"), max_size=40))
+def test_making_text_safe_twice_changes_nothing(text: str) -> None:
+    assert safe.block(safe.block(text)) == safe.block(text)
 
 
 @given(st.text(st.characters(exclude_categories=()), max_size=60))

@@ -16,7 +16,7 @@ from typing import Literal
 
 from rag.chain import ellipsis
 from rag.chain.mentions import Mention, find
-from rag.chain.turns import Cited, Context, Turn, mentions, together
+from rag.chain.turns import NOTHING, Cited, Context, Shown, Turn, mentions, together
 
 __all__ = ["Cited", "Resolved", "Rewrite", "Turn", "standalone"]
 
@@ -50,20 +50,36 @@ class Rewrite:
     by: Literal["rules", "model"] | None = None
 
 
-def standalone(question: str, turns: Sequence[Turn]) -> Rewrite:
+def standalone(question: str, turns: Sequence[Turn], shown: Shown = NOTHING) -> Rewrite:
     """Return ``question`` as it would be asked without the turns before.
 
     Args:
         turns: oldest first; the last few are enough.
+        shown: the papers of the whole conversation by number, for a number that none of ``turns`` shows.
     """
     question = " ".join(question.split())
+    context, found = Context(turns, shown), find(question)
     if not turns:
-        return Rewrite(question)
-    context = Context(turns)
-    if thing := _thing(question, context):
-        return thing
-    resolved = [(m, papers) for m in find(question) if (papers := _antecedents(m, question, context))]
-    return _completed(question, resolved, context) or _named(question, resolved, context)
+        return _rewritten(question, [(m, context.numbered(m.value)) for m in found if m.kind == "number"])
+    resolved = [(m, papers) for m in found if (papers := _antecedents(m, question, context))]
+    if any(_says_which(m) and not _antecedents(m, question, context) for m in found):
+        # It asks about a paper that was never shown: of another one it would be another question.
+        return _rewritten(question, [(m, papers) for m, papers in resolved if m.kind != "loose"])
+    return (
+        _thing(question, context)
+        or _completed(question, resolved, context)
+        or _named(question, resolved, context)
+    )
+
+
+def says_which(question: str) -> bool:
+    """Whether a question calls a paper by number or year: "[2]", "paper 2", "the 2024 paper"."""
+    return any(_says_which(mention) for mention in find(question))
+
+
+def _says_which(mention: Mention) -> bool:
+    """Whether the words stand for one paper and no other."""
+    return mention.kind == "number" or (mention.kind == "property" and mention.text.isdecimal())
 
 
 def _thing(question: str, context: Context) -> Rewrite | None:
@@ -106,7 +122,7 @@ def _antecedents(mention: Mention, question: str, context: Context) -> tuple[Cit
     """The papers that the words stand for; none when they stand for something else."""
     match mention.kind:
         case "number":
-            return tuple(cited for cited in context.every if cited.ref == mention.value)
+            return context.numbered(mention.value)
         case "property":
             return tuple(cited for cited in context.every if _is(cited, mention.text))[:1]
         case "ordinal" | "other":

@@ -12,8 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag.chain.turns import Cited, Context, mentions
-from rag.text.names import Name, find
+from rag.chain.turns import Cited, Context, mentions, places
+from rag.text.names import Name, find, key
+from rag.text.normalise import fold
 
 _LINK = r"(?:(?:and|but|so|also|ok(?:ay)?|now|then|even)\b,?\s*)"
 _ABOUT = re.compile(rf"^{_LINK}*(?:what|how)\s+about\s+(.+)$", re.IGNORECASE)
@@ -34,6 +35,7 @@ _VERB = re.compile(
     re.IGNORECASE,
 )
 _LONGEST = 8
+_HYPHENS = frozenset("-‐‑")
 
 
 def complete(question: str, context: Context) -> str | None:
@@ -64,48 +66,51 @@ def _part(text: str) -> str | None:
 
 def _swapped_after(preposition: str, wanted: str, before: str) -> str | None:
     """Put ``wanted`` in the place of the last name behind the same preposition."""
-    for name in reversed(find(before)):
-        found = re.search(
-            rf"\b{preposition}\s+(?:the\s+)?{re.escape(name.text)}(?!\w)", before, re.IGNORECASE
-        )
-        if found and find(wanted):
-            return f"{before[: found.start()]}{preposition} {wanted}{before[found.end() :]}?"
+    if not find(wanted):
+        return None
+    behind = re.compile(rf"\b{preposition}\s+(?:the\s+)?$", re.IGNORECASE)
+    for _, start, end in reversed(_named(before)):
+        if found := behind.search(before[:start]):
+            return _replaced(before, [(found.start(), end)], f"{preposition} {wanted}")
     return None
 
 
 def _about(part: str, before: str, context: Context) -> str | None:
     """A thing of the same paper takes the place of another thing; any other takes that of the paper."""
     paper = context.main()[0]
-    names = find(part)
-    if not names:
+    if not find(part):
         return f"What about {part}, in {paper.name}?"
     if context.foreign(part):
-        return _in_place_of_paper(part, before, paper)
-    others = [name for name in find(before) if name.strong and not _names(name, paper)]
-    return _replaced(before, others[-1].text, part) if len(others) == 1 else None
+        return _in_place_of(paper, part, before) or f"What about {part}: {before}?"
+    others = [(a, b) for name, a, b in _named(before) if name.strong and not mentions(name.text, paper)]
+    return _replaced(before, others, part) if len(others) == 1 else None
 
 
-def _in_place_of_paper(part: str, before: str, paper: Cited) -> str:
-    spoken = paper.name if paper.name in before else None
-    own = [name.text for name in find(before) if _names(name, paper)]
-    for old in filter(None, (spoken, *own)):
-        if whole := _replaced(before, old, part):
-            return whole
-    return f"What about {part}: {before}?"
+def _named(text: str) -> list[tuple[Name, int, int]]:
+    """The names of ``text``, each with where it begins and ends there."""
+    folded = fold(text)
+    return [(name, *folded.back(name.start, name.end)) for name in find(folded.text)]
 
 
-def _names(name: Name, paper: Cited) -> bool:
-    return mentions(name.text, paper)
+def _in_place_of(paper: Cited, new: str, before: str) -> str | None:
+    """Put ``new`` wherever the paper is named; in compounds ("ProX-refined") only if it is nowhere else."""
+    if paper.is_title and paper.name in before:  # with its quotation marks
+        return f"{before.replace(paper.name, new, 1)}?"
+    spans = places(before, key(paper.name))
+    alone = [(a, b) for a, b in spans if not {before[a - 1 : a], before[b : b + 1]} & _HYPHENS]
+    return _replaced(before, alone or spans[:1], new) if spans else None
 
 
-def _replaced(before: str, old: str, new: str) -> str | None:
-    return f"{before.replace(old, new, 1)}?" if old in before else None
+def _replaced(before: str, spans: Sequence[tuple[int, int]], new: str) -> str:
+    for start, end in reversed(spans):
+        before = f"{before[:start]}{new}{before[end:]}"
+    return f"{before}?"
 
 
 def swapped(question: str, context: Context, new: Sequence[Cited]) -> str | None:
     """Ask the question before of another paper: "What about the second one?"."""
     before = context.last.standalone.rstrip(" ?!.")
     for cited in context.subject if _part(question.rstrip(" ?!.")) else ():
-        if cited.name in before:
-            return _replaced(before, cited.name, new[0].name)
+        if whole := _in_place_of(cited, new[0].name, before):
+            return whole
     return None

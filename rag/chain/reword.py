@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
-from rag.chain.converse import Cited, Resolved, Rewrite, Turn, standalone
+from rag.chain.converse import Cited, Resolved, Rewrite, Turn, says_which, standalone
 from rag.chain.fence import fence
 from rag.chain.setup import Writer
-from rag.chain.turns import Context, mentions
+from rag.chain.turns import NOTHING, Context, Shown, mentions
 from rag.ports import ChatRequest
 from rag.records import Paper
 from rag.text.names import Lexicon, find
@@ -29,15 +29,24 @@ _LABEL = re.compile(r"^(?:(?:the\s+)?(?:rewritten|standalone|stand-alone)?\s*que
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def understood(question: str, turns: Sequence[Turn], writer: Writer | None = None) -> Rewrite:
-    """Return the question as it would be asked alone; turns before the last ``TURNS`` are not looked at.
+def understood(
+    question: str, turns: Sequence[Turn], writer: Writer | None = None, shown: Shown = NOTHING
+) -> Rewrite:
+    """Return the question as it would be asked alone.
+
+    Of turns before the last ``TURNS`` only the numbers of their papers are known.
+
+    Args:
+        shown: papers by number that ``turns`` need not have any more.
 
     Raises:
         ProviderError: the writer's model cannot be had.
     """
+    shown = {cited.ref: cited.paper for turn in turns for cited in turn.cited} | dict(shown)
     turns = turns[-TURNS:]
-    by_rules = standalone(question, turns)
-    if writer is None or not turns or _says_it_all(by_rules, turns):
+    by_rules = standalone(question, turns, shown)
+    # The model is shown neither numbers nor years, so it could only guess which paper one of them is.
+    if writer is None or not turns or says_which(question) or _says_it_all(by_rules, turns):
         return by_rules
     wording = _asked(question, turns, writer)
     if not _usable(wording, question, by_rules.question, turns):
@@ -61,7 +70,7 @@ def turns_of(history: Iterable[tuple[str, str, Sequence[str]]], papers: Mapping[
             for key in keys
             if key in papers
         )
-        meant = standalone(question, turns[-TURNS:]).question
+        meant = understood(question, turns).question
         turns.append(Turn(question, meant, answer, cited, answered=bool(cited)))
     return turns
 
@@ -100,7 +109,7 @@ def _usable(wording: str, question: str, by_rules: str, turns: Sequence[Turn]) -
     if not asks or wording[-1] in ".!" or set("{}<>[]") & set(wording) or 2 * len(kept) < len(wanted):
         return False
     said = " ".join([question, by_rules, *(f"{turn.standalone} {turn.answer}" for turn in turns)])
-    said += " ".join(cited.text for turn in turns for cited in turn.cited)
+    said += " ".join(cited.paper.text for turn in turns for cited in turn.cited)
     lexicon = Lexicon(said)
     names = all(lexicon.has(name) for name in find(wording) if name.strong)
     return names and set(_NUMBER.findall(wording)) <= set(_NUMBER.findall(said))

@@ -7,16 +7,28 @@ context.listed[1]                 # "the second one"
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
+from types import MappingProxyType
 
 from rag.chain.calling import called
 from rag.chain.fence import fence
 from rag.records import Paper
 from rag.text.names import Lexicon, Name, find, key
+from rag.text.normalise import fold
 from rag.text.stem import stem
 from rag.text.tokens import content
+
+# Chinese, Japanese, Thai and their neighbours write no spaces: there each letter may begin or end a name.
+_UNSPACED = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
+_WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+\+*")
+
+Shown = Mapping[int, Paper]
+"""The papers of a conversation by the numbers they were printed with."""
+NOTHING: Shown = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +44,6 @@ class Cited:
     def of(cls, ref: int, paper: Paper, spoken: str = "", sentences: int = 1) -> Cited:
         """Name ``paper``; ``spoken`` is what was said about it. The name is fit for a prompt."""
         return cls(ref, paper, fence(called(paper, spoken)).text, sentences)
-
-    @property
-    def text(self) -> str:
-        return f"{self.paper.title or ''}. {self.paper.abstract}"
 
     @property
     def is_title(self) -> bool:
@@ -59,10 +67,13 @@ class Turn:
 
 
 class Context:
-    """What was said, asked for the papers that a word may stand for."""
+    """What was said, asked for the papers that a word may stand for.
 
-    def __init__(self, turns: Sequence[Turn]) -> None:
-        self._turns = turns
+    ``turns`` may be the last ones only; ``shown`` has the papers of those before as well.
+    """
+
+    def __init__(self, turns: Sequence[Turn], shown: Shown = NOTHING) -> None:
+        self._turns, self._shown = turns, shown
 
     @property
     def last(self) -> Turn:
@@ -80,6 +91,13 @@ class Context:
         """The papers a reader has before them: those of the last turn that showed any."""
         return next((turn.cited for turn in reversed(self._turns) if turn.cited), ())
 
+    def numbered(self, ref: int) -> tuple[Cited, ...]:
+        """The paper that was printed with a number; none when the number was never printed."""
+        recent = tuple(cited for cited in self.every if cited.ref == ref)
+        if recent or ref not in self._shown:
+            return recent
+        return (Cited.of(ref, self._shown[ref]),)
+
     @cached_property
     def subject(self) -> tuple[Cited, ...]:
         """The papers the last turn was about; none when it asked about something that no paper is on."""
@@ -94,7 +112,7 @@ class Context:
 
     def foreign(self, question: str) -> tuple[Name, ...]:
         """The unmistakable names of a question that no paper it may be about has."""
-        known = [Lexicon(cited.text) for cited in self.subject]
+        known = [Lexicon(cited.paper.text) for cited in self.subject]
         strong = (name for name in find(question) if name.strong)
         return tuple(name for name in strong if not any(lexicon.has(name) for lexicon in known))
 
@@ -103,8 +121,8 @@ class Context:
         asked = Lexicon(self.last.standalone)
         found: dict[str, str] = {}
         for name in find(self.last.answer):
-            of_it = any(Lexicon(cited.text).has(name) for cited in self.main())
-            is_it = any(mentions(name.text, cited) or name.key in key(cited.name) for cited in self.main())
+            of_it = any(Lexicon(cited.paper.text).has(name) for cited in self.main())
+            is_it = any(mentions(name.text, cited) or places(cited.name, name.key) for cited in self.main())
             if name.strong and of_it and not is_it and not asked.has(name):
                 found.setdefault(name.key, name.text)
         return tuple(found.values())
@@ -112,18 +130,50 @@ class Context:
     def shared(self, question: str) -> float:
         """Share of the question's words that the main paper has."""
         words = {token.stem for token in content(question)}
-        have = {token.stem for cited in self.main() for token in content(cited.text)}
+        have = {token.stem for cited in self.main() for token in content(cited.paper.text)}
         return len(words & have) / len(words) if words else 0.0
 
     def has_word(self, word: str) -> bool:
         """Whether the main paper has a word, in any form."""
-        return any(stem(word.lower()) == token.stem for cited in self.main() for token in content(cited.text))
+        return any(
+            stem(word.lower()) == token.stem for cited in self.main() for token in content(cited.paper.text)
+        )
 
 
 def mentions(text: str, cited: Cited) -> bool:
     """Whether ``text`` calls the paper by its name or title."""
-    wanted = key(cited.name)
-    return bool(wanted) and (wanted in Lexicon(text).keys or wanted in key(text))
+    return bool(places(text, key(cited.name)))
+
+
+def places(text: str, wanted: str) -> tuple[tuple[int, int], ...]:
+    """Where whole words of ``text`` make the name with the key ``wanted``, as (start, end), in order.
+
+    "spec prefill", "Spec-Prefill" and "SPECPREFILL" are SpecPrefill; "approximate" is not ProX.
+    """
+    if not wanted or wanted not in key(text):
+        return ()
+    folded = fold(text)
+    words = [match.span() for match in _WORD.finditer(folded.text)]
+    found: list[tuple[int, int]] = []
+    past = 0
+    for at, (start, _) in enumerate(words):
+        end = _end_of(wanted, folded.text, words, at) if start >= past else None
+        if end is not None:
+            found.append(folded.back(start, end))
+            past = end
+    return tuple(found)
+
+
+def _end_of(wanted: str, text: str, words: Sequence[tuple[int, int]], at: int) -> int | None:
+    """Where the run of words that begins with number ``at`` and has the key ``wanted`` ends."""
+    start, first = words[at]
+    if not wanted.startswith(key(text[start:first])):
+        return None
+    for _, end in islice(words, at, None):
+        made = key(text[start:end])
+        if len(made) >= len(wanted):
+            return end if made == wanted else None
+    return None
 
 
 def together(papers: Sequence[Cited]) -> str:

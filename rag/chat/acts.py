@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -77,15 +78,17 @@ class Acts:
     def _numbered(self, argument: str) -> tuple[int, Paper]:
         papers = self._talk.numbers.papers
         digits = argument.strip("[] ")
-        if not digits.isdecimal() or int(digits) not in papers:
+        # Python refuses to read a number of thousands of digits.
+        ref = int(digits) if digits.isdecimal() and len(digits) <= _DIGITS else 0
+        if ref not in papers:
             shown = f"The numbers so far: 1 to {max(papers)}." if papers else "None was cited yet."
-            raise UsageError(f"There is no paper {argument or '(which one?)'}.", shown)
-        return int(digits), papers[int(digits)]
+            raise UsageError(f"There is no paper {view.cut(argument) or '(which one?)'}.", shown)
+        return ref, papers[ref]
 
     def _cite(self, argument: str) -> None:
         papers = export.cited(self._entries(), self._talk.numbers.papers)
         if argument:
-            self._write(Path(argument).expanduser(), bibtex(papers))
+            self._write(export.file_of(argument), bibtex(papers))
         elif papers:
             self._face.text(bibtex(papers))
         else:
@@ -176,17 +179,20 @@ class Acts:
             raise UsageError("Save to which file?", "Example: /save notes.md")
         if self._talk.session is None:
             raise UsageError("Nothing was asked yet.", "Ask a question first.")
-        file = Path(argument).expanduser()
+        file = export.file_of(argument)
         kind = export.kind_of(file)
         papers = self._talk.numbers.papers
         self._write(file, export.export(kind, self._talk.session.name, self._entries(), papers))
 
     def _write(self, file: Path, text: str) -> None:
         """Write a file, but never over one that is not from here."""
-        if file.exists() and file.resolve() not in self._saved:
+        with export.faults(file):
+            # lexists: a link to nowhere is a file of somebody as well.
+            taken, whole = os.path.lexists(file), file.resolve()
+        if taken and whole not in self._saved:
             raise UsageError(f"{file} exists already.", "Name another file, or move that one away.")
         export.write(file, text)
-        self._saved.add(file.resolve())
+        self._saved.add(whole)
         self._face.aside(f"Written to {file}.")
 
     def _cost(self, _: str) -> None:
@@ -237,6 +243,7 @@ class Acts:
 
 
 _LISTED = 20
+_DIGITS = 9
 _SHOWN = 3  # turns that are shown again
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice, takewhile
 
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion, PathCompleter
 from prompt_toolkit.document import Document
@@ -15,6 +17,7 @@ from rag.records import Filters, Paper
 from rag.render import layout, safe
 
 _MOST = 5000  # papers that are offered by name; more would be read for seconds
+_KEYS = 100  # that are offered at once
 _SHORTEST = 2
 _CHOICES: Mapping[str, tuple[str, ...]] = {
     "mode": ("extractive", "model"),
@@ -29,8 +32,10 @@ class Words(Completer):
 
     def __init__(self, peek: Callable[[], Pile | None], shown: Callable[[], Mapping[int, Paper]]) -> None:
         self._peek, self._shown = peek, shown
-        self._names: dict[str, str] = {}
         self._fingerprint = ""
+        self._names: dict[str, str] | None = None
+        self._keys: list[str] = []
+        self._titles: dict[str, str] = {}
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterator[Completion]:
         text = document.text_before_cursor
@@ -41,7 +46,7 @@ class Words(Completer):
         if not space:
             yield from _commands(name)
         elif name == "use":
-            yield from self._keys(argument.rsplit(" ", 1)[-1])
+            yield from self._keys_from(argument.rsplit(" ", 1)[-1])
         elif name == "open":
             yield from self._numbers(argument)
         elif name in ("save", "cite"):
@@ -58,12 +63,18 @@ class Words(Completer):
             if name.casefold().startswith(word.casefold()):
                 yield Completion(name, -len(word), display_meta=title)
 
-    def _keys(self, word: str) -> Iterable[Completion]:
-        pile = self._peek()
-        for key in sorted(pile.store.keys(Filters())) if pile else ():
-            if key.startswith(word):
-                paper = pile.store.paper(key) if pile else None
-                yield Completion(key, -len(word), display_meta=layout.heading(paper) if paper else "")
+    def _keys_from(self, word: str) -> Iterable[Completion]:
+        pile = self._pile()
+        if pile is None:
+            return
+        self._keys = self._keys or sorted(pile.store.keys(Filters()))
+        begun = takewhile(lambda key: key.startswith(word), self._keys[bisect_left(self._keys, word) :])
+        offered = list(islice(begun, _KEYS))
+        if new := [key for key in offered if key not in self._titles]:
+            papers = pile.store.papers_of(new)
+            self._titles |= {key: layout.heading(papers[key]) if key in papers else "" for key in new}
+        for key in offered:
+            yield Completion(key, -len(word), display_meta=self._titles[key])
 
     def _numbers(self, word: str) -> Iterable[Completion]:
         for ref, paper in sorted(self._shown().items()):
@@ -71,18 +82,26 @@ class Words(Completer):
                 yield Completion(str(ref), -len(word), display_meta=layout.heading(paper))
 
     def _known(self) -> dict[str, str]:
-        """Names and keys of the papers with their titles, read once per state of the index."""
-        pile = self._peek()
+        """Names and keys of the papers with their titles."""
+        pile = self._pile()
         if pile is None or pile.info.papers > _MOST:
             return {}
-        if self._fingerprint != pile.info.fingerprint:
-            names: dict[str, str] = {}
-            for paper in pile.store.papers():
-                names |= {
-                    safe.line(name): layout.heading(paper) for name in (system(paper), paper.key) if name
-                }
-            self._names, self._fingerprint = names, pile.info.fingerprint
+        if self._names is None:
+            self._names = {
+                safe.line(name): layout.heading(paper)
+                for paper in pile.store.papers()
+                for name in (system(paper), paper.key)
+                if name
+            }
         return self._names
+
+    def _pile(self) -> Pile | None:
+        """The pile; what was read of another state of it is forgotten."""
+        pile = self._peek()
+        if pile is not None and pile.info.fingerprint != self._fingerprint:
+            self._fingerprint = pile.info.fingerprint
+            self._names, self._keys, self._titles = None, [], {}
+        return pile
 
 
 def _commands(begun: str) -> Iterable[Completion]:

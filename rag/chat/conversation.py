@@ -108,32 +108,36 @@ class Conversation:
             Stopped: Ctrl-C; the turn is kept with what was checked.
         """
         session = self._session(question)
-        self.question = question
+        self.question = meant = question
         turn = session.ask(question)
         try:
-            found, meant = self._answered(question, listener, turn, fresh)
+            pile = self.pile(listener.note)
+            writer = self._writers(self._dials, fresh, listener.note)
+            rewrite, spent = self._understood(question, writer)
+            meant = rewrite.question
+            if rewrite.by is not None:
+                session.understood(turn, meant, told(rewrite))
+                listener.understood(rewrite)
+            found = self._answered(meant, pile, writer, listener, turn)
         except Interrupted as stop:
-            so_far = self.numbers.answer(stop.answer)
-            self._finish(turn, "stopped", so_far if so_far.sentences else None, question)
+            so_far = replace(self.numbers.answer(stop.answer), usage=added(stop.answer.usage, spent))
+            self._finish(turn, "stopped", so_far if so_far.sentences else None, meant)
             raise Stopped(so_far if so_far.sentences else None) from None
         except KeyboardInterrupt:
-            self._finish(turn, "stopped", None, question)
+            self._finish(turn, "stopped", None, meant)
             raise Stopped(None) from None
         except RagError as error:
             session.finish(turn, "failed", None, str(error))
             raise
+        found = replace(found, usage=added(found.usage, spent))
         self._finish(turn, found.status, found, meant)
         return found
 
-    def _answered(self, question: str, listener: Listener, turn: int, fresh: bool) -> tuple[Answer, str]:
-        pile = self.pile(listener.note)
-        writer = self._writers(self._dials, fresh, listener.note)
-        rewrite, spent = self._understood(question, writer)
-        if rewrite.by is not None:
-            self._require_session().understood(turn, rewrite.question, told(rewrite))
-            listener.understood(rewrite)
+    def _answered(
+        self, meant: str, pile: Pile, writer: Writer | None, listener: Listener, turn: int
+    ) -> Answer:
         found = answer(
-            rewrite.question,
+            meant,
             pile,
             writer=writer,
             filters=self._dials.filters,
@@ -141,15 +145,16 @@ class Conversation:
             on_sentence=lambda one: self._add(turn, one, pile, listener, writer is not None),
             on_note=listener.note,
         )
-        return replace(self.numbers.answer(found), usage=added(found.usage, spent)), rewrite.question
+        return self.numbers.answer(found)
 
     def _understood(self, question: str, writer: Writer | None) -> tuple[Rewrite, Usage]:
-        if self._dials.raw or not self.turns:
+        shown = self.numbers.papers
+        if self._dials.raw or not (self.turns or shown):
             return Rewrite(" ".join(question.split())), Usage(cost_usd=0.0)
         if writer is None:
-            return understood(question, list(self.turns)), Usage(cost_usd=0.0)
+            return understood(question, list(self.turns), shown=shown), Usage(cost_usd=0.0)
         meter = Meter(writer.model, writer.price)
-        rewrite = understood(question, list(self.turns), replace(writer, model=meter))
+        rewrite = understood(question, list(self.turns), replace(writer, model=meter), shown)
         return rewrite, meter.usage if meter.requests else Usage(cost_usd=0.0)
 
     def _add(self, turn: int, one: Sentence, pile: Pile, listener: Listener, written: bool) -> None:

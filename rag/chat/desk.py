@@ -45,6 +45,8 @@ class Desk:
 
     def take(self, line: str) -> Next:
         """Do what a line asks for. Nothing of the error family comes out; Ctrl-C ends what is under way."""
+        # Bytes that are no UTF-8 arrive as halves of characters, which can be neither stored nor named.
+        line = line.encode("utf-8", "replace").decode("utf-8")
         try:
             command = commands.parse(line)
             if command is None:

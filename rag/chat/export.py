@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rag.chat.entries import Entry
@@ -92,13 +93,51 @@ def write(file: Path, text: str) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    beside = file.with_name(f".{file.name}.{os.getpid()}.part")
+    # Not made from the file's own name, which may be as long as names can be.
+    beside = file.parent / f".{os.getpid()}.part"
+    with faults(file):
+        try:
+            beside.write_text(text, encoding="utf-8")
+            os.replace(beside, file)
+        except OSError:
+            with suppress(OSError):
+                beside.unlink()
+            raise
+
+
+@contextmanager
+def faults(file: Path) -> Iterator[None]:
+    """Turn what can be wrong with a file that a person named into one line.
+
+    Raises:
+        UsageError: its name cannot be one, it cannot be reached, or not be written.
+    """
     try:
-        beside.write_text(text, encoding="utf-8")
-        os.replace(beside, file)
+        yield
     except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise UsageError(f"{file} cannot be written: {error.strerror}.", "Name another file.") from None
+        reason = error.strerror or str(error)
+    except RuntimeError:  # raised by Path.resolve
+        reason = "Its links lead in a circle"
+    except ValueError:  # a zero byte, or half of a character
+        reason = "No file can have such a name"
+    else:
+        return
+    raise UsageError(f"{file} cannot be written: {reason}.", "Name another file.")
+
+
+def file_of(typed: str) -> Path:
+    """Return the file that a person named, with ``~`` and ``~name`` as home folders.
+
+    Raises:
+        UsageError: nobody has that name here.
+    """
+    try:
+        return Path(typed).expanduser()
+    except RuntimeError:
+        user = typed.partition("/")[0]
+        raise UsageError(
+            f"The home folder of {user} is not known.", "Write the whole path, from / on."
+        ) from None
 
 
 def kind_of(file: Path) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from prompt_toolkit import PromptSession
@@ -176,7 +176,15 @@ def _history(file: Path | None) -> History:
         os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     except OSError:
         return InMemoryHistory()
-    return FileHistory(str(file))
+    return _Kept(str(file))
+
+
+class _Kept(FileHistory):
+    """A history whose file may become unwritable without ending the chat."""
+
+    def store_string(self, string: str) -> None:
+        with suppress(OSError):
+            super().store_string(string)
 
 
 def _keys() -> KeyBindings:

@@ -133,7 +133,7 @@ def sessions(rows: Sequence[Row], current: int | None = None) -> list[Line]:
         mark = "* " if row.id == current else "  "
         turns = f"{row.turns} question{'s' * (row.turns != 1)}, {when(row.changed)}"
         name = Piece(f"{mark}{safe.line(row.name)}", "key")
-        first = _cut(row.first)
+        first = cut(row.first)
         lines.append(Line((name, Piece(f"  {turns}  ", "dim"), Piece(first)), hang=4))
     return lines or [Line((Piece("No conversations yet."),))]
 
@@ -161,7 +161,7 @@ def found(hits: Iterable[Found]) -> list[Line]:
     for hit in hits:
         said = " ".join(s.text for s in hit.entry.answer.sentences) if hit.entry.answer else ""
         name = Piece(f"{safe.line(hit.session)} #{hit.entry.number}  ", "key")
-        lines.append(Line((name, Piece(_cut(hit.entry.question)), Piece(f"  {_cut(said)}", "dim")), hang=4))
+        lines.append(Line((name, Piece(cut(hit.entry.question)), Piece(f"  {cut(said)}", "dim")), hang=4))
     return lines or [Line((Piece("Nowhere."),))]
 
 
@@ -215,6 +215,7 @@ def when(moment: float, now: float | None = None) -> str:
     return time.strftime("%Y-%m-%d", there)
 
 
-def _cut(text: str) -> str:
+def cut(text: str) -> str:
+    """The beginning of a text, on one line."""
     text = safe.line(text)
     return text if len(text) <= _SNIPPET else text[:_SNIPPET].rsplit(" ", 1)[0] + " …"

@@ -270,7 +270,8 @@ def _quotes(reference: Reference, result: Answer) -> list[Line]:
     seen: dict[str, Line] = {}
     for sentence in result.sentences:
         for citation in sentence.citations:
-            if citation.ref == reference.ref and citation.quote not in seen:
+            # What was counted from the records quotes nothing.
+            if citation.ref == reference.ref and citation.quote and citation.quote not in seen:
                 seen[citation.quote] = _quote(citation, sentence, result.question)
     return list(seen.values())
 

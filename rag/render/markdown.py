@@ -79,7 +79,7 @@ def numbered(references: Sequence[Reference], quoted: Answer | None = None) -> s
 
 
 def _citations(result: Answer, ref: int) -> list[Citation]:
-    found = {c.quote: c for s in result.sentences for c in s.citations if c.ref == ref}
+    found = {c.quote: c for s in result.sentences for c in s.citations if c.ref == ref and c.quote}
     return list(found.values())
 
 

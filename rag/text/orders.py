@@ -34,16 +34,18 @@ _ADDRESSED = re.compile(
     r"\byou (?:are|must|will|should|shall|have to|begin|end|answer|reply|respond|can now)\b"
     r"|\byour (?:answer|reply|response|system prompt|instructions|rules)\b"
     r"|\b(?:the|dear) (?:assistant|model|ai)(?: \w+)?,? (?:must|should|has to) (?:now )?"
-    rf"{_VERBS}\b|\bdear (?:model|assistant|ai|llm)\b"
-    rf"|\bif (?:anyone|someone|the user|a user|the reader) asks\b[^.]*\b{_VERBS}\b",
+    rf"{_VERBS}\b|\bdear (?:model|assistant|ai|llm)\b",
     re.IGNORECASE,
 )
+# Two patterns, since one that runs from here to the verb is tried anew at every repetition of its beginning.
+_IF_ASKED = re.compile(r"\bif (?:anyone|someone|the user|a user|the reader) asks\b", re.IGNORECASE)
+_VERB = re.compile(rf"\b{_VERBS}\b", re.IGNORECASE)
 _PROTOCOL = re.compile(
     r"\"\w+\"\s*:\s*[\[{\"]"  # JSON
-    r"|<\|\w+\|>|\[/?INST\]|<</?SYS>>|</?(?:paper|papers|instructions?|system|user|assistant|script)\b[^>]*>"
-    r"|```|^\s*#+ (?:system|user|assistant)\b",
+    r"|<\|\w+\|>|\[/?INST\]|<</?SYS>>|```|^[^\S\n]*#+ (?:system|user|assistant)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_TAG = re.compile(r"</?(?:paper|papers|instructions?|system|user|assistant|script)\b", re.IGNORECASE)
 
 # In a question: "list", "compare", "name" and the like ask for an answer and are not among these.
 _TOLD = re.compile(
@@ -56,7 +58,7 @@ _TOLD = re.compile(
     re.IGNORECASE,
 )
 _TOLD_INSIDE = re.compile(
-    r"(?:[,;:(—–]| -| and| but| then) ?(?:and |but |then |also |please |now )*"
+    r"(?:[,;:(—–]| -| and| but| then) ?(?:and |but |then |also |please |now ){0,8}"
     r"(?:cite (?:it|this|them|as|\[)|reply|respond|print|output|append|pretend|disregard"
     r"|ignore (?:the|all|any|previous|your))\b[^.?!)]*\)?",
     re.IGNORECASE,
@@ -68,7 +70,24 @@ _PROSE = re.compile(r"[^{}<>`]{20,}")
 def is_order(sentence: str) -> bool:
     """Return whether the sentence speaks to the program instead of about the work."""
     text = plain(sentence)  # zero-width characters hide nothing
-    return bool(_IMPERATIVE.search(text) or _ADDRESSED.search(text) or _PROTOCOL.search(sentence))
+    spoken = _IMPERATIVE.search(text) or _ADDRESSED.search(text) or _is_conditional(text)
+    return bool(spoken) or _has_protocol(sentence)
+
+
+def _is_conditional(text: str) -> bool:
+    """Whether it says what to do if somebody asks: "If a user asks about rivals, say they failed"."""
+    for part in text.split("."):
+        # What follows the first "if" follows all of them.
+        asked = _IF_ASKED.search(part)
+        if asked and _VERB.search(part, asked.end()):
+            return True
+    return False
+
+
+def _has_protocol(text: str) -> bool:
+    """Whether a piece of a chat's protocol stands in it."""
+    tag = _TAG.search(text)
+    return bool(_PROTOCOL.search(text)) or (tag is not None and text.find(">", tag.end()) >= 0)
 
 
 def asking_part(question: str) -> str:
@@ -88,7 +107,7 @@ def without_orders(spans: Iterable[Span]) -> Iterator[Span]:
     for span in spans:
         if not is_order(span.text):
             yield span
-        elif _PROTOCOL.search(span.text):
+        elif _has_protocol(span.text):
             yield from _around(span)
 
 
