@@ -56,6 +56,20 @@ CASES = {
     "How many authors does the LoRA paper have?": ("“b” has 1 author.", "b"),
     "Which paper has the most authors?": ("“Model editing at scale” has the most authors, 2.", "a"),
     "When was the μCODE paper published?": ("“c” appeared at Nature Methods 2025.", "c"),
+    "How many papers mention LoRA or μCODE?": ("2 of 3 papers mention “LoRA” or “μCODE”.", "bc"),
+    "How many papers mention LoRA and model editing?": (
+        "1 of 3 papers mentions “LoRA” and mentions “model editing”.",
+        "b",
+    ),
+    'How many papers mention "LoRA or μCODE"?': ("None of 3 papers mention “LoRA or μCODE”.", ""),
+    "Which papers mention LoRA and are from 2024?": (
+        "1 of 3 papers mentions “LoRA” and is from 2024.",
+        "b",
+    ),
+    "How many titles contain the words scale or editing?": (
+        "1 of 3 papers has “scale” or “editing” in the title.",
+        "a",
+    ),
     "Who wrote the BERT paper?": None,
     "Who wrote it?": None,
     "Which papers are by Jose Nunez?": (

@@ -83,7 +83,29 @@ def test_usual_slips_are_forgiven(text: str) -> None:
 
 def test_strings_are_mended() -> None:
     drafts, _ = drafts_of('{"sentences": [{"text": "a \\times b\nof \\alpha and \\"c\\"", "citations": []}]}')
-    assert drafts == [Draft('a imes b of \\alpha and "c"')]
+    assert drafts == [Draft('a \\times b of \\alpha and "c"')]
+
+
+@pytest.mark.parametrize(
+    ("written", "read_as"),
+    [
+        (r"a $7.66\times$ speedup", r"a $7.66\times$ speedup"),
+        (r"\beta, \bar{x}, \begin{x}, \boldsymbol{w}", r"\beta, \bar{x}, \begin{x}, \boldsymbol{w}"),
+        (r"\frac{1}{2} and \forall", r"\frac{1}{2} and \forall"),
+        (r"\nu, \nabla f, a \neq b, a \ne b", r"\nu, \nabla f, a \neq b, a \ne b"),
+        (r"\rho \right) \rightarrow", r"\rho \right) \rightarrow"),
+        (r"\tau, \theta_1, \text{x}, \textbf{y}, x \to 0", r"\tau, \theta_1, \text{x}, \textbf{y}, x \to 0"),
+        (r"\underline{x}, \upsilon and \u12", r"\underline{x}, \upsilon and \u12"),
+        (r"\\times and \\nu, escaped as they should be", r"\times and \nu, escaped as they should be"),
+        (r"one\nThe other\r\nline\tand \u00d7, \ud83d\ude00", "one The other line and ×, 😀"),
+        (r"one\ne.g. two\nnotes\tthe third\/ \"x\"", 'one e.g. two notes the third/ "x"'),
+    ],
+)
+def test_macros_are_no_escapes(written: str, read_as: str) -> None:
+    source = f'{{"sentences": [{{"text": "{written}", "citations": [1]}}]}}'
+    assert drafts_of(source)[0] == [Draft(read_as, (Claim(1),))]
+    for cut in range(len(source)):
+        assert drafts_of(source[:cut], source[cut:])[0] == [Draft(read_as, (Claim(1),))]
 
 
 def test_repair_leaves_good_json_alone() -> None:
@@ -113,6 +135,34 @@ def test_items_of_other_shapes(item: object, draft: Draft | None) -> None:
 
 def test_only_marks_are_taken_out_of_a_sentence() -> None:
     assert unmarked("It beats (3) others (paper 2) by 5 [1; 4].") == ("It beats (3) others by 5.", [2, 1, 4])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The score is normalised to [0, 1].",
+        "It takes values in [1, 5].",
+        "The rating lies in the range [1; 10] (paper-wise).",
+        "The gain was 13% (95% CI [12, 15]).",
+        "It starts at x[0].",
+    ],
+)
+def test_an_interval_is_no_mark(text: str) -> None:
+    assert unmarked(text) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "bare", "refs"),
+    [
+        ("It wins [1, 3].", "It wins.", [1, 3]),
+        ("As shown in [1, 2] it wins.", "As shown in it wins.", [1, 2]),
+        ("The score reported in [1, 2] wins.", "The score reported in wins.", [1, 2]),
+        ("It wins in the range [0, 1] [2][3].", "It wins in the range [0, 1].", [2, 3]),
+        ("It is clipped to the range [4].", "It is clipped to the range.", [4]),
+    ],
+)
+def test_what_may_be_a_citation_is_one(text: str, bare: str, refs: list[int]) -> None:
+    assert unmarked(text) == (bare, refs)
 
 
 @pytest.mark.parametrize(

@@ -53,3 +53,27 @@ def test_has(name: str, text: str) -> None:
 )
 def test_has_not(name: str, text: str) -> None:
     assert not Lexicon(text).has(find(f"the {name} thing")[0])
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "there"),
+    [
+        ("Qwen2", "We use Qwen2.5 here.", False),
+        ("Qwen2.5", "We use Qwen 2.5 here.", True),
+        ("Qwen 2.5", "We use Qwen2.5-7B here.", True),
+        ("Llama-3", "We use Llama-3.1-8B here.", False),
+        ("GPT-4", "We use GPT-4.1 here.", False),
+        ("DPO", "on data produced online", False),
+        ("DPO", "by direct preference optimization", True),
+        ("MoE", "a mixture-of-experts layer", True),
+        ("CDG", "the critic discernment game", True),
+    ],
+)
+def test_a_version_or_an_acronym_is_not_another(said: str, text: str, there: bool) -> None:
+    (name,) = find(f"It uses {said}.")
+    assert Lexicon(text).has(name) is there
+
+
+def test_a_measure_with_its_value_is_no_name() -> None:
+    text = "it achieves BLEU 28.4 on the test, F1 0.82 on GSM8K 84.2 and a HR 1.3 with Llama 3.1 there"
+    assert [name.text for name in find(text)] == ["BLEU", "F1", "GSM8K", "HR", "Llama 3.1"]

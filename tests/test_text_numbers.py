@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+import time
 
-from rag.text.numbers import agreement, find
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rag.text.normalise import defuse, fold, plain
+from rag.text.numbers import agreement, enumerators, find
 
 
 def read(text: str) -> list[tuple[float, str, str]]:
@@ -33,6 +38,42 @@ def read(text: str) -> list[tuple[float, str, str]]:
         ("GPT-4o, o1, Qwen2, F2S and FP8", []),
         ("steps: (1) read, (2) write; 3) stop", []),
         ("no one knows", []),
+        (
+            "12\u202f345, 1\u00a0234\u00a0567 and 1\u2009000.5",
+            [(12345.0, "", ""), (1234567.0, "", ""), (1000.5, "", "")],
+        ),
+        ("a total of 12 345 patients", [(12345.0, "", "")]),
+        ("Among 25 777 (57%) men; 322 246 births", [(25777.0, "", ""), (57.0, "%", ""), (322246.0, "", "")]),
+        ("in 2024 300 papers", [(2024.0, "", ""), (300.0, "", "")]),
+        ("in phase 3 300 patients", [(3.0, "", ""), (300.0, "", "")]),
+        ("sizes 1 200 300", [(1.0, "", ""), (200.0, "", ""), (300.0, "", "")]),
+        ("0·75 (70·0%)", [(0.75, "", ""), (70.0, "%", "")]),
+        ("2·10⁵ and 2·10^5", [(2e5, "", ""), (2e5, "", "")]),
+        ("2·3·5", [(2.0, "", ""), (3.0, "", ""), (5.0, "", "")]),
+        ("p<10⁻⁵, 1×10⁻⁴, 10^{-5}", [(1e-5, "", ""), (1e-4, "", ""), (1e-5, "", "")]),
+        ("10^(-5) and $10^{-5}$ and 10^−5", [(1e-5, "", "")] * 3),
+        ("150 x 10(9)/l and 10(-3)", [(1.5e11, "", ""), (1e-3, "", "")]),
+        ("5½ hours, 2¼, 7¾ and 3⅓", [(5.5, "h", ""), (2.25, "", ""), (7.75, "", ""), (10 / 3, "", "")]),
+        ("½ of them, 5 1/2 hours, phase 1/2", [(0.5, "", ""), (5.5, "h", ""), (1.0, "", ""), (2.0, "", "")]),
+        ("2 and a half years, two and a half million", [(2.5, "year", ""), (2.5e6, "", "")]),
+        ("75.4₃ and H₂O", [(75.4, "", ""), (3.0, "", "")]),
+        ("three hundred dialogues, 5 hundred", [(300.0, "", ""), (500.0, "", "")]),
+        ("twenty-five patients, Seventy six more", [(25.0, "", ""), (76.0, "", "")]),
+        ("two thousand five hundred", [(2500.0, "", "")]),
+        ("one hundred and twenty", [(120.0, "", "")]),
+        ("One-hundred-fourteen of one thousand ninety-nine", [(114.0, "", ""), (1099.0, "", "")]),
+        ("seventeen thousand five hundred and thirty-one", [(17531.0, "", "")]),
+        ("half a million, half a dozen, two dozen", [(5e5, "", ""), (6.0, "", ""), (24.0, "", "")]),
+        ("between one hundred and two hundred", [(100.0, "", ""), (200.0, "", "")]),
+        (
+            "twenty two-layer nets, layers two and three",
+            [(20.0, "", ""), (2.0, "", ""), (2.0, "", ""), (3.0, "", "")],
+        ),
+        ("thirty-two percent", [(32.0, "%", "")]),
+        (r"a $7.66\times$ gain, 60\% and $5", [(7.66, "x", ""), (60.0, "%", ""), (5.0, "usd", "")]),
+        ("(score 85), (n = 40) and (mean age 63)", [(85.0, "", ""), (40.0, "", ""), (63.0, "", "")]),
+        ("[0, 1) holds", [(0.0, "", ""), (1.0, "", "")]),
+        ("s⁻¹ and cm^-1", []),
     ],
 )
 def test_find(text: str, expected: list[tuple[float, str, str]]) -> None:
@@ -55,6 +96,11 @@ def test_find(text: str, expected: list[tuple[float, str, str]]) -> None:
         ("up to 7×", "7x"),
         ("four stages", "4 stages"),
         ("half the cost", "50% of the cost"),
+        ("p of 0.00001", "p<10⁻⁵"),
+        ("1e-5", "10^{-5}"),
+        ("12,345 patients", "12\u00a0345 patients"),
+        ("10^500 vacua", "10⁵⁰⁰ vacua"),
+        ("1e-400", "10^-400"),
     ],
 )
 def test_agree(claim: str, evidence: str) -> None:
@@ -77,6 +123,15 @@ def test_agree(claim: str, evidence: str) -> None:
         ("10B parameters", "10B tokens"),
         ("20 benchmarks", "20%"),
         ("4 steps", "GPT-4o"),
+        ("345 patients", "12 345 patients"),
+        ("three dialogues", "three hundred dialogues"),
+        ("10^500 vacua", "10^400 vacua"),
+        ("10^500 vacua", "10^-500 vacua"),
+        ("-10^500", "10^500"),
+        ("1e-400", "1e-500"),
+        ("10^-400", "0"),
+        ("9" * 5000, "9" * 5001),
+        ("5 hours", "5½ hours"),
     ],
 )
 def test_disagree(claim: str, evidence: str) -> None:
@@ -86,3 +141,58 @@ def test_disagree(claim: str, evidence: str) -> None:
 def test_a_reservation_is_neither() -> None:
     assert agreement(find("7.3%")[0], find("7.3 percentage points")) == 0.5
     assert agreement(find("by 7.66")[0], find("7.66×")) == 0.5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["10^500", "10⁵⁰⁰ vacua", "2^1024", "1e400", "0^-1", "0^0", "9" * 5000, "10^" + "9" * 5000, "9^-1.5",
+     "9" * 5000 + "/5B", "0.1^9999999999999999999999", "1e-" + "9" * 5000, "9" * 3000 + "^" + "9" * 3000],
+)  # fmt: skip
+def test_no_number_is_too_large(text: str) -> None:
+    begun = time.process_time()
+    assert len(find(text)) >= 1
+    assert time.process_time() - begun < 1
+
+
+@given(st.text(alphabet="0123456789^-+.,eE×x·()[]{}$/%KMB ⁻⁵½₃\u00a0\u202fone hundred", max_size=40))
+def test_no_text_raises_and_folding_is_one(text: str) -> None:
+    for quantity in find(text):
+        assert agreement(quantity, [quantity]) in (0.0, 1.0)
+        assert quantity.value == quantity.value
+    assert plain(text) == fold(text).text.rstrip()
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("two stages: (1) read, and (2) write", [1, 2]),
+        ("1) read, 2) write", [1, 2]),
+        ("(1) read and (5) write", [1, 5]),
+        ("GPT-4 (score 85) beats Llama (score 72)", []),
+        ("GPT-4 (85) beats Llama (72)", []),
+        ("A (9) beats B (7)", []),
+        ("groups (n = 5) and [0, 1) too", []),
+    ],
+)
+def test_only_what_stands_alone_numbers_a_list(text: str, numbers: list[int]) -> None:
+    assert enumerators(text) == numbers
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("to the interval [0, 1].", "to the interval [0, 1]."),
+        ("values in [1, 5] here", "values in [1, 5] here"),
+        ("x ∈ [2, 9]", "x ∈ [2, 9]"),
+        ("the range [1-5]", "the range [1-5]"),
+        ("as shown in [1, 2]", "as shown in (1, 2)"),
+        ("In [1, 2], we", "In (1, 2), we"),
+        ("a link to [1, 2] and the model's way to [1, 2]", "a link to (1, 2) and the model's way to (1, 2)"),
+        ("in the range [2, 1]", "in the range (2, 1)"),
+        ("a range [3] and [1, 2, 3]", "a range (3) and (1, 2, 3)"),
+        ("it wins [1–4]", "it wins (1–4)"),
+        ("x[0]", "x(0)"),
+    ],
+)
+def test_marks_are_defused_and_intervals_are_not(text: str, shown: str) -> None:
+    assert defuse(text) == shown

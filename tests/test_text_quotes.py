@@ -91,3 +91,8 @@ def test_defuse_takes_out_what_misleads() -> None:
     assert defuse("As shown [3], see [1, 2] and [4-6].") == "As shown (3), see (1, 2) and (4-6)."
     assert defuse("a\u202eb\u200bc\x1b[31md") == "abc[31md"
     assert defuse("array x[i] and [CLS]") == "array x[i] and [CLS]"
+
+
+def test_a_fraction_is_not_its_digits_run_together() -> None:
+    assert find("in 34 of all runs", Haystack("It holds in 3/4 of all runs.")) is None
+    assert find("in 3/4 of *all* runs", Haystack("It holds in 3/4 of all runs.")) is not None

@@ -109,6 +109,92 @@ def test_false_sentences_are_removed(text: str, ref: int, what: str) -> None:
     assert outcome.sentences == (), f"{what}: {only(outcome)}"
 
 
+@pytest.mark.parametrize(
+    ("text", "ref", "added"),
+    [
+        (
+            "SkimRead improves TTFT by 7.66× and fits inside a wrist watch.",
+            1,
+            "fits inside a wrist watch",
+        ),
+        (
+            "TinyBits quantizes each group of weights inside a web browser overnight.",
+            2,
+            "inside a web browser overnight",
+        ),
+        ("ForgetMe speeds up forgetting, as a famous theorem predicts.", 3, "famous theorem predicts"),
+    ],
+)
+def test_a_clause_of_which_the_paper_has_nothing_is_not_carried_by_the_rest(
+    text: str, ref: int, added: str
+) -> None:
+    sentence = only(checked(text, ref))
+    assert (sentence.verdict, sentence.note) == (
+        "unsupported",
+        f'nothing of "{added}" is in the cited text',
+    )
+    near = Checker(PILE, similarity=lambda one, other: 0.4).check(Draft(text, (Claim(ref),)))
+    assert only(near).note != sentence.note, "said in other words, it may be carried"
+
+
+@pytest.mark.parametrize(
+    ("abstract", "claim"),
+    [
+        (
+            "Neither dropout nor weight decay improves the calibration of large models.",
+            "Weight decay improves the calibration of large models.",
+        ),
+        ("It is not true that scaling alone solves reasoning.", "Scaling alone solves reasoning."),
+        (
+            "We refute the hypothesis that dropout improves the calibration of models.",
+            "Dropout improves the calibration of models.",
+        ),
+        ("We ask whether pruning hurts the accuracy of models.", "Pruning hurts the accuracy of models."),
+        ("It is unclear whether longer training helps small models.", "Longer training helps small models."),
+    ],
+)
+def test_a_piece_of_a_sentence_does_not_say_what_the_sentence_denies(abstract: str, claim: str) -> None:
+    sentence = only(Checker(evidence(abstract)).check(Draft(claim, (Claim(1),))))
+    assert sentence.verdict == "unsupported", sentence
+
+
+@pytest.mark.parametrize(
+    ("abstract", "claim"),
+    [
+        (
+            "Contrary to the belief that depth hurts, we show that depth improves accuracy.",
+            "Depth improves accuracy.",
+        ),
+        (
+            "We refute the claim that dropout helps calibration.",
+            "The claim that dropout helps calibration is refuted.",
+        ),
+        ("We show that pruning hurts the accuracy of models.", "Pruning hurts the accuracy of models."),
+    ],
+)
+def test_a_piece_of_a_sentence_may_say_what_the_sentence_says(abstract: str, claim: str) -> None:
+    sentence = only(Checker(evidence(abstract)).check(Draft(claim, (Claim(1),))))
+    assert sentence.verdict in ("supported", "verbatim"), sentence
+
+
+def test_what_an_ellipsis_leaves_out_makes_it_no_quotation() -> None:
+    outcome = checked("It was tested ... LongTalk and NeedleQA.", 1)
+    assert only(outcome).verdict != "verbatim"
+
+
+def test_whole_sentences_are_verbatim_whatever_stands_around_them() -> None:
+    for text in ("It was tested on two benchmarks, LongTalk and NeedleQA", '"Storing weights takes memory."'):
+        ref = 1 if "LongTalk" in text else 2
+        assert only(checked(text, ref)).verdict == "verbatim"
+
+
+def test_a_sentence_is_shown_as_it_was_written() -> None:
+    pile = evidence("We propose X1, a Schrödinger bridge. It cuts the memory use of naïve x² kernels by 60%.")
+    text = "X1 cuts the memory use of naïve x² kernels by 60%,\n according to Schrödinger."
+    (sentence,) = Checker(pile).check(Draft(text, (Claim(1),))).sentences
+    assert sentence.text == "X1 cuts the memory use of naïve x² kernels by 60%, according to Schrödinger."
+
+
 def test_quotation_is_the_abstracts_own_slice() -> None:
     outcome = checked("SkimRead improves TTFT 7.66-fold.", (1, 'a "7.66x TTFT improvement"'.replace('"', "")))
     (citation,) = only(outcome).citations
@@ -290,3 +376,10 @@ def test_offsets_hold_whatever_is_cited() -> None:
 def test_an_empty_abstract_supports_nothing() -> None:
     outcome = Checker(evidence("")).check(Draft("It works well.", (Claim(1, "It works"),)))
     assert (outcome.sentences, outcome.dropped_quotes) == ((), 1)
+
+
+def test_an_interval_at_the_end_of_a_sentence_is_no_mark() -> None:
+    pile = evidence("All scores are normalised to the interval [0, 1].")
+    for text in ("All scores are normalised to [0, 1].", "All scores are normalised to the interval [0, 1]."):
+        (sentence,) = Checker(pile).check(Draft(text, (Claim(1),))).sentences
+        assert sentence.text == text

@@ -61,9 +61,11 @@ def _interpreter(name: str) -> str:
     if sys.version_info >= least:
         return sys.executable
     for minor in range(least[1], least[1] + 4):
-        if found := shutil.which(f"python3.{minor}"):
+        found = shutil.which(f"python3.{minor}")
+        # A version manager has stand-ins on the path for versions that are not switched on: they refuse.
+        if found and subprocess.run([found, "-c", ""], capture_output=True, check=False).returncode == 0:
             return found
-    raise OSError(f"needs Python {least[0]}.{least[1]}")
+    raise OSError(f"needs Python {least[0]}.{least[1]} or newer on the path")
 
 
 def _installed(folder: Path, name: str) -> Peer:

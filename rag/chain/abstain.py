@@ -189,4 +189,4 @@ def nothing_left(question: str, hits: Sequence[Hit], removed: Sequence[Sentence]
 
 
 def _has(hit: Hit, name: Name) -> bool:
-    return Lexicon(f"{hit.paper.title or ''}. {hit.paper.abstract}").has(name)
+    return Lexicon(hit.paper.text).has(name)

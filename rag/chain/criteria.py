@@ -15,8 +15,8 @@ from typing import Literal
 
 from rag.records import Paper
 from rag.text.normalise import plain
+from rag.text.phrases import Phrase
 from rag.text.sentences import Span, split
-from rag.text.tokens import STOP, tokens
 from rag.text.venues import same
 
 Place = Literal["", "first", "last"]
@@ -70,26 +70,30 @@ def _name_words(name: str) -> set[str]:
 
 def saying(phrase: str, exact: bool = False) -> Criterion:
     """Papers whose title or abstract has the words of ``phrase`` in a row, inflected unless ``exact``."""
+    wanted = Phrase(phrase, exact)
 
     def shows(paper: Paper) -> Span | None:
-        return next((span for span in split(paper.abstract) if _has(span.text, phrase, exact)), None)
+        return next((span for span in split(paper.abstract) if wanted.is_in(span.text)), None)
 
     def test(paper: Paper) -> bool:
-        return _has(paper.title or "", phrase, exact) or shows(paper) is not None
+        return wanted.is_in(paper.title or "") or shows(paper) is not None
 
     return Criterion(f"mention “{phrase}”", test, shows)
 
 
 def titled(phrase: str, exact: bool = False) -> Criterion:
     """Papers whose title has the words of ``phrase`` in a row, inflected unless ``exact``."""
-    return Criterion(f"have “{phrase}” in the title", lambda paper: _has(paper.title or "", phrase, exact))
+    wanted = Phrase(phrase, exact)
+    return Criterion(f"have “{phrase}” in the title", lambda paper: wanted.is_in(paper.title or ""))
 
 
-def _has(text: str, phrase: str, exact: bool) -> bool:
-    words, wanted = _words(text, exact), _words(phrase, exact)
-    size = len(wanted)
-    return size > 0 and any(words[i : i + size] == wanted for i in range(len(words) - size + 1))
+def either(one: Criterion, other: Criterion) -> Criterion:
+    """Papers that pass one of two tests on the same footing: "mention “RLHF” or “DPO”"."""
 
+    def shows(paper: Paper) -> Span | None:
+        return next((span for each in (one, other) if each.shows and (span := each.shows(paper))), None)
 
-def _words(text: str, exact: bool) -> list[str]:
-    return [token.word if exact else token.stem for token in tokens(text) if exact or token.word not in STOP]
+    # "mention “RLHF”" and "mention “DPO”": the verb is said once.
+    verb, quoted = one.words.split(" “", 1)
+    words = f"{verb} “{quoted.removesuffix(' in the title')} or “{other.words.split(' “', 1)[1]}"
+    return Criterion(words, lambda paper: one.test(paper) or other.test(paper), shows if one.shows else None)

@@ -142,7 +142,7 @@ def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) 
 
 def _about(name: Name, paper: Paper) -> int:
     """How much a paper is about ``name``: its mentions, and more for the title; 0 without the name."""
-    if not Lexicon(f"{paper.title or ''}. {paper.abstract}").has(name):
+    if not Lexicon(paper.text).has(name):
         return 0
     in_title = Lexicon(paper.title or "").has(name)
     return 1 + _IN_TITLE * in_title + sum(other.key == name.key for other in find(paper.abstract))

@@ -70,7 +70,7 @@ def _named_papers(asked: Asked, papers: Sequence[Paper]) -> frozenset[str]:
     """Return the papers that a name of the question picks out; none where others may be meant."""
     if _ELSEWHERE.search(asked.text):
         return frozenset()
-    lexicons = {paper.key: Lexicon(f"{paper.title or ''}. {paper.abstract}") for paper in papers}
+    lexicons = {paper.key: Lexicon(paper.text) for paper in papers}
     found: set[str] = set()
     for name in (name for name in asked.names if name.strong):
         having = {key for key, lexicon in lexicons.items() if lexicon.has(name)}

@@ -16,8 +16,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Set
 
-from rag.chain.criteria import Criterion, Place, by_author, of_venue, of_years, saying, titled, with_authors
+from rag.chain.criteria import (
+    Criterion,
+    Place,
+    by_author,
+    either,
+    of_venue,
+    of_years,
+    saying,
+    titled,
+    with_authors,
+)
 from rag.text.normalise import plain
+from rag.text.phrases import Phrase
 from rag.text.venues import same
 
 _NAME = r"[^\W\d_a-z][\w.'’-]*(?: (?:(?:de|der|den|van|von|da|di|la|le|el|bin) )*[^\W\d_a-z][\w.'’-]*){0,4}"
@@ -86,7 +97,7 @@ _WORDS = [
 _NUMBERS = {**{word: n for n, word in enumerate(_WORDS)}, "a single": 1, "a dozen": 12}
 _AUTHORS = re.compile(
     r"(?:that |which )?(?:are |is )?(?:with|has|have|by) (?P<how>exactly |only |just |at least |at most |"
-    r"more than |over |fewer than |less than )?(?P<number>\d+|"
+    r"more than |over |fewer than |less than )?(?P<number>\d{1,6}|"
     + "|".join(_NUMBERS)
     + r") (?:authors?|people|names?)"
     r"(?P<tail> or (?:more|fewer|less))?\b",
@@ -107,6 +118,8 @@ _NOT_A_PHRASE = re.compile(
     re.I,
 )
 _LONGEST_PHRASE = 5
+_JOINED = re.compile(r"(?:,? )(and|or) (?:on |about |both |either )?", re.I)
+_QUOTES = ('"', "'")
 
 Venues = Callable[[], Set[str]]
 
@@ -126,6 +139,8 @@ def read(question: str, venues: Venues) -> list[Criterion] | None:
     rest = text[head.end() :].strip(" ,")
     while found is not None and rest:
         step = _next(rest, venues, says)
+        if step is None and rest.startswith("and "):  # a further phrase: "on LoRA and quantization"
+            step = _next(f"mention {rest.removeprefix('and ')}", venues, says)
         if step is None:
             return None
         criterion, rest = step
@@ -208,10 +223,29 @@ def _phrase_at(rest: str, says: Callable[[str, bool], Criterion]) -> tuple[Crite
     for pattern in (_MENTION, _ABOUT):
         match = pattern.match(rest)
         if match:
-            phrase = re.sub(rf"\s+{_PLACE.pattern}$", "", match["phrase"], flags=re.I).strip("\"' ")
-            if phrase and len(phrase.split()) <= _LONGEST_PHRASE and not _NOT_A_PHRASE.search(phrase):
-                return says(phrase, bool(match.groupdict().get("exact"))), ""
+            phrase = re.sub(rf"\s+{_PLACE.pattern}$", "", match["phrase"], flags=re.I)
+            return _criteria_of(phrase.strip(), says, bool(match.groupdict().get("exact")))
     return None
+
+
+def _criteria_of(
+    phrase: str, says: Callable[[str, bool], Criterion], exact: bool
+) -> tuple[Criterion, str] | None:
+    """Read "RLHF or DPO" as two phrases, of "LoRA and ..." the first; in quotation marks it is one."""
+    parts = [phrase] if phrase[:1] in _QUOTES else _JOINED.split(phrase, maxsplit=1)
+    first, second = parts[0].strip("\"' "), parts[-1].strip("\"' ")
+    if not _is_phrase(first):
+        return None
+    if len(parts) == 1:
+        return says(first, exact), ""
+    if parts[1].lower() == "and":
+        return says(first, exact), f"and {parts[2]}"
+    return (either(says(first, exact), says(second, exact)), "") if _is_phrase(second) else None
+
+
+def _is_phrase(phrase: str) -> bool:
+    short = len(phrase.split()) <= _LONGEST_PHRASE
+    return short and bool(Phrase(phrase)) and not _NOT_A_PHRASE.search(phrase)
 
 
 def _known(word: str, venues: Venues) -> str | None:

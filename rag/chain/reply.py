@@ -6,8 +6,9 @@
     >>> reply.answerable, reply.error
     (True, None)
 
-Forgiven: code fences and prose around the object, trailing commas, raw line breaks and stray backslashes
-in strings, ``True``/``None``, bare strings instead of objects, references written as "[2]" or "paper 2".
+Forgiven: code fences and prose around the object, trailing commas, raw line breaks, stray backslashes and
+LaTeX macros in strings, ``True``/``None``, bare strings instead of objects, references written as "[2]" or
+"paper 2".
 """
 
 from __future__ import annotations
@@ -17,12 +18,28 @@ from collections.abc import Iterator
 from typing import Protocol
 
 from rag.records import Claim, Draft
+from rag.text.normalise import is_interval
+from rag.text.words import word_set
 
 _NUMBER = re.compile(r"\d{1,4}")
 _MARKS = re.compile(r"\s*[\[(【]\s*(?:papers?\s*)?(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*[\])】]", re.I)
 _START = re.compile(r"\{|\[(?=\s*[{\"])")
 _WORDS = {"True": "true", "False": "false", "None": "null"}
 _ESCAPES = set('"\\/bfnrtu')
+_HEX = re.compile(r"u[0-9A-Fa-f]{4}")
+_LETTERS = re.compile(r"[A-Za-z]+")
+# Macros that begin like an escape: "\times" is no tab before "imes". Nobody writes \b or \f for what they
+# mean in JSON, so behind these two any word is a macro.
+_MACROS = word_set(
+    "nabla natural ncong ne nearrow neg neq newline nexists ngeq nicefrac nleq nmid noindent nolimits",
+    "nonumber norm not notin nparallel nprec nsim nsubseteq nsucc nu num nwarrow",
+    "rVert rangle rbrace rbrack rceil real ref renewcommand rfloor rho right rightarrow",
+    "rightharpoonup rightleftharpoons rm root rtimes rule rvert",
+    "tag tan tanh tau tbinom text textasciitilde textbf textcolor textgreater textit textless textmd",
+    "textnormal textpm textquotesingle textrm textsc textsf textsl textstyle textsubscript",
+    "textsuperscript texttimes texttt textup textwidth tfrac therefore theta thickapprox thicksim",
+    "thinspace tilde times tiny to top triangle triangleleft triangleq triangleright tt",
+)
 
 
 class JsonReader(Protocol):
@@ -121,7 +138,7 @@ def to_draft(item: object) -> Draft | None:
 
 
 def unmarked(text: str) -> tuple[str, list[int]]:
-    """Split "It wins [1, 3]." into the sentence and the numbers."""
+    """Split "It wins [1, 3]." into the sentence and the numbers; an interval stays in the sentence."""
     numbers = [
         int(n) for match in _MARKS.finditer(text) if _is_mark(match) for n in _NUMBER.findall(match[1])
     ]
@@ -130,8 +147,11 @@ def unmarked(text: str) -> tuple[str, list[int]]:
 
 
 def _is_mark(match: re.Match[str]) -> bool:
-    """ "(3)" alone is text as often as not; "[3]" and "(paper 3)" are marks."""
-    return "(" not in match[0] or "paper" in match[0].lower()
+    """ "(3)" alone is text as often as not; "[3]" and "(paper 3)" are marks, and no paper has number 0."""
+    if "paper" in match[0].lower():
+        return True
+    cites = all(int(n) for n in _NUMBER.findall(match[1])) and not is_interval(match)
+    return "(" not in match[0] and cites
 
 
 def _claims(cited: object) -> list[Claim]:
@@ -185,7 +205,8 @@ def _string(text: str, start: int) -> tuple[str, int]:
         char = text[i]
         if char == "\\":
             following = text[i + 1 : i + 2]
-            out.append(char + following if following in _ESCAPES or not following else "\\\\" + following)
+            kept = not following or (following in _ESCAPES and not _is_macro(text, i + 1))
+            out.append(char + following if kept else "\\\\" + following)
             i += 2
             continue
         out.append(" " if char < " " else char)
@@ -193,3 +214,16 @@ def _string(text: str, start: int) -> tuple[str, int]:
         if char == '"':
             break
     return "".join(out), i
+
+
+def _is_macro(text: str, at: int) -> bool:
+    """Whether the letters at ``at``, behind a backslash, name a LaTeX macro and are no escape of JSON."""
+    letters = _LETTERS.match(text, at)
+    if letters is None:
+        return False
+    if text[at] == "u":
+        return not _HEX.match(text, at)
+    if text[at] in "bf":
+        return len(letters[0]) > 1
+    after = text[letters.end() : letters.end() + 2]
+    return letters[0] in _MACROS and not (letters[0] == "ne" and after.startswith("."))  # a new line "e.g."

@@ -153,7 +153,7 @@ def _with_names(asked: Asked, hits: Sequence[Hit]) -> Asked:
     known = {
         name.key
         for hit in hits
-        for name in find_names(f"{hit.paper.title or ''}. {hit.paper.abstract}")
+        for name in find_names(hit.paper.text)
         if name.strong and not name.text.rstrip("s").isupper()
     }
     if any(name.strong for name in asked.names):
@@ -397,7 +397,7 @@ def _is_tied(asked: Asked, tying: Sequence[Name], scored: Sequence[Scored], i: i
 
 
 def _has_figure(sentence: Sentence, figure: numbers.Quantity) -> bool:
-    return any(abs(q.value) == abs(figure.value) for q in sentence.quantities)
+    return any(numbers.same_size(q, figure) for q in sentence.quantities)
 
 
 def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, float]) -> str | None:

@@ -135,7 +135,7 @@ def _figures(asked: Asked, sentence: Sentence) -> list[numbers.Quantity]:
         q
         for q in sentence.quantities
         if not q.inside
-        and not any(abs(f.value) == abs(q.value) for f in asked.figures)
+        and not any(numbers.same_size(f, q) for f in asked.figures)
         and not any(n.start <= q.start < n.end for n in sentence.names)
     ]
 

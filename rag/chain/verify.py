@@ -20,7 +20,7 @@ from rag.chain import support
 from rag.chain.support import Claimed, Reading, Similarity, Weighing
 from rag.records import Citation, Claim, Draft, Evidence, Sentence, Verdict
 from rag.text import quotes
-from rag.text.normalise import defuse
+from rag.text.normalise import defuse, is_interval
 from rag.text.sentences import split
 
 
@@ -66,8 +66,9 @@ class _Rest:
     ranges: tuple[tuple[int, int], ...]
 
 
+_PART, _WHOLE = 1, 2
 _NEARLY_ALL = 0.9  # a sentence that stands in the abstract has all its words there
-_TRAILING_MARKS = re.compile(r"\s*\[\s*\d+(?:\s*[,;-]\s*\d+)*\s*\](?=[\s.,;:!?]|$)")
+_TRAILING_MARKS = re.compile(r"\s*\[\s*\d+(?:\s*[,;-]\s*\d+)*\s*\](?=[\s.,;:!?\[]|$)")
 
 
 class Checker:
@@ -83,7 +84,8 @@ class Checker:
 
     def check(self, draft: Draft) -> Checked:
         """Return the outcome for one draft: exactly one sentence, in ``sentences`` or in ``removed``."""
-        text = defuse(_TRAILING_MARKS.sub("", draft.text)).strip()
+        said = _TRAILING_MARKS.sub(lambda mark: mark[0] if is_interval(mark) else "", draft.text)
+        text = " ".join(defuse(said).split())
         rests, dropped, invalid = self._resolve(draft.claims)
         claim = support.take_apart(text)
         sentence = self._judge(claim, rests)
@@ -117,7 +119,7 @@ class Checker:
         """Return the sentence with its verdict, resting on the papers it cites."""
         rests = [_with_range(claim, rest) for rest in rests if rest.reading.sentences]
         if not rests or not claim.words:
-            return Sentence(claim.text, "unsupported", (), "cites no paper that was read")
+            return Sentence(claim.written, "unsupported", (), "cites no paper that was read")
         weighing = self._weigh(claim, rests)
         if len(rests) > 1 and not weighing.problems:
             needed = self._contributing(claim, rests)
@@ -126,7 +128,7 @@ class Checker:
         citations = tuple(c for rest in rests for c in self._citations(claim, rest))
         verdict = self._verdict(claim, rests, weighing)
         note = "; ".join((*weighing.problems, *weighing.doubts)) or None
-        return Sentence(claim.text, verdict, citations, note if verdict != "verbatim" else None)
+        return Sentence(claim.written, verdict, citations, note if verdict != "verbatim" else None)
 
     def _weigh(self, claim: Claimed, rests: Sequence[_Rest]) -> Weighing:
         near = [s for rest in rests for a, b in rest.ranges for s in rest.reading.touched(a, b)]
@@ -178,7 +180,9 @@ class Checker:
         ]
 
     def _verdict(self, claim: Claimed, rests: Sequence[_Rest], weighing: Weighing) -> Verdict:
-        if weighing.support > _NEARLY_ALL and any(quotes.find(claim.text, r.reading.haystack) for r in rests):
+        stands = max((_stands_in(claim, rest.reading) for rest in rests), default=0)
+        found_fault = weighing.problems or weighing.doubts
+        if weighing.support > _NEARLY_ALL and (stands == _WHOLE or (stands == _PART and not found_fault)):
             return "verbatim"
         if weighing.problems or weighing.support < self._limits.weak:
             return "unsupported"
@@ -205,6 +209,22 @@ class Checker:
         return Sentence(
             best[1].text, best[1].verdict, best[1].citations, f"{given}, but it is {key} that says so"
         )
+
+
+def _stands_in(claim: Claimed, reading: Reading) -> int:
+    """Return whether the claim is one or more whole sentences of the abstract, part of one, or not in it.
+
+    Part of one may be torn out of a denial: "Neither dropout nor weight decay improves calibration." And what
+    an ellipsis leaves out may be the denial.
+    """
+    found = None if "..." in claim.text else quotes.find(claim.text, reading.haystack)
+    touched = reading.touched(*found) if found else []
+    if not found or not touched:
+        return 0
+    abstract = reading.paper.abstract
+    before = abstract[touched[0].span.start : found[0]]
+    after = abstract[found[1] : touched[-1].span.end]
+    return _PART if any(char.isalnum() for char in before + after) else _WHOLE
 
 
 def _with_range(claim: Claimed, rest: _Rest) -> _Rest:

@@ -15,13 +15,14 @@ perplexity a paper may say that it was improved or that it was reduced.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
 from rag.text.names import find as find_names
 from rag.text.stem import stem
-from rag.text.tokens import CONTRACTED, STOP, Token, tokens
+from rag.text.tokens import CONTRACTED, STOP, Token, content, tokens
 from rag.text.words import word_set
 
 
@@ -102,6 +103,19 @@ _ADVERBS = word_set(
     "therefore thus truly really fully necessarily always strictly yet actually directly necessary"
 )
 _VERSUS = _stems("outperform surpass beat outpace underperform")
+# What a clause with "that" or "whether" says, its author does not: it is denied, or merely asked.
+_DENIED_CLAUSE = re.compile(
+    r"\b(?:(?:not|never) (?:true|the case|correct)|untrue|false|myth|misconception|misbelief|fallacy"
+    r"|no (?:\w+ ){0,2}evidence|refut\w+|disprov\w+|debunk\w+|dispel\w*|falsif\w+|rebut\w*|contrary to)\b"
+    r"(?: [^\s,;:.]+){0,5}? that\b([^,;:.]*)",
+    re.IGNORECASE,
+)
+_ASKED_CLAUSE = re.compile(
+    r"\b(?:unclear|unknown|unsettled|not (?:clear|known|obvious)|open question|ask\w*|investigat\w+|examin\w+"
+    r"|stud(?:y|ies|ied)|test\w*|explor\w+|question\w*|wonder\w*)(?: [^\s,;:.]+){0,3}? whether\b([^,;:.]*)",
+    re.IGNORECASE,
+)
+_IN_CLAUSE = 0.6
 _COMPARING = _stems("outperform surpass beat exceed outpace better faster superior underperform inferior")
 
 
@@ -240,6 +254,7 @@ def conflict(claim: str, evidence: str) -> str | None:
         or _course_conflict(said.mentions, stands.mentions)
         or _opposite_conflict(said, stands)
         or _swapped(claim, evidence)
+        or _torn_out(claim, evidence)
     )
 
 
@@ -286,6 +301,23 @@ def _opposite_conflict(said: Reading, stands: Reading) -> str | None:
             if here in said.affirmed - stands.stems and there in stands.affirmed - said.stems:
                 return f'says "{mine}" where the paper says "{theirs}"'
     return None
+
+
+def _torn_out(claim: str, evidence: str) -> str | None:
+    """Find what the paper says only within "it is not true that ..." or "we ask whether ..."."""
+    for pattern, told in ((_DENIED_CLAUSE, "the paper denies it"), (_ASKED_CLAUSE, "the paper only asks it")):
+        if pattern.search(claim):
+            continue
+        for clause in pattern.finditer(evidence):
+            rest = evidence[: clause.start(1)] + evidence[clause.end(1) :]
+            if _share_in(claim, clause[1]) >= max(_IN_CLAUSE, 2 * _share_in(claim, rest)):
+                return told
+    return None
+
+
+def _share_in(claim: str, text: str) -> float:
+    said = {token.stem for token in content(claim)}
+    return len(said & {token.stem for token in content(text)}) / len(said) if said else 0.0
 
 
 def _swapped(claim: str, evidence: str) -> str | None:

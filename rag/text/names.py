@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
+from rag.text.acronyms import ACRONYMS
 from rag.text.normalise import plain, spell_greek
 from rag.text.stem import stem
 from rag.text.tokens import STOP
@@ -38,12 +39,20 @@ class Name:
 
 
 _WORD = re.compile(r"[^\W_](?:[\w.+'/-]*[\w+])?")
-_PIECE = re.compile(r"(?:\d+(?:[.,]\d+)*[^\W_]*|[^\W_]+)\+*")
+# "Qwen2.5" and "Qwen 2.5" have one spelling, and neither has a piece "Qwen2".
+_PIECE = re.compile(r"(?:\d+(?:[.,]\d+)*[^\W_]*|[^\W_]+\d(?:\.\d+)+[^\W_]*|[^\W_]+)\+*")
 _SENTENCE_START = re.compile(r"(?:^|[.!?:;]['\")\]]* |[\"(\[]|^\d+[.)] |[*•] )\Z")
 _ROMAN = re.compile(r"[IVX]+")
 _VERSIONED = re.compile(r"[a-z]+\d|[a-z]+-\d+\.\d")
-_VERSION = re.compile(r"(?:[ -](?:\d+(?:\.\d+)+|\d+(?:\.\d+)?[BbMK]|[vV]\d+)(?![\w%×]|\.\d))+")
-_EXPLAINED = re.compile(r"(?P<words>(?:[^\W_]+[ -]){2,8})\((?P<short>[A-Z]{2,6}s?)\)")
+# After a space only "3.1" and its kind is a version: "BLEU 28.4" and "HR 0.75" are measures and values.
+_VERSION = re.compile(
+    r"(?:(?:-\d+(?:\.\d+)+| [1-9]\.\d(?:\.\d+)*|[ -](?:\d+(?:\.\d+)?[BbMK]|[vV]\d+))(?![\w%×]|\.\d))+"
+)
+_MEASURES = word_set(
+    "bleu rouge rouge-l meteor chrf comet f1 auc auroc auprc map mrr ndcg em wer cer ppl psnr ssim fid mse",
+    "mae rmse nll bpb elo or hr rr sd ci acc top-1 top-5 pass@1",
+)
+_EXPLAINED = re.compile(r"(?<![^\W_])(?P<words>(?:[^\W_]+[ -]){2,8})\((?P<short>[A-Z]{2,6}s?)\)")
 _TAIL = re.compile(
     r"-(?:[a-z]+ed|like|style|level|free|aware|driven|only|specific|generated|written|sized)\Z"
 )
@@ -56,14 +65,6 @@ _NOT_NAMES = word_set(
     "background methods method results result conclusion conclusions objective objectives purpose aim aims",
     "design setting patients participants introduction discussion abstract english",
 )
-# Acronyms of two letters have chance matches among initials, so these are spelled out.
-_SHORT = {
-    "ai": "artificial intelligence", "ml": "machine learning", "rl": "reinforcement learning",
-    "dl": "deep learning", "kv": "key value", "kd": "knowledge distillation", "lm": "language model",
-    "nn": "neural network", "cv": "computer vision", "qa": "question answering",
-    "ir": "information retrieval",
-    "gd": "gradient descent", "ot": "optimal transport", "fl": "federated learning",
-}  # fmt: skip
 
 
 def find(text: str) -> tuple[Name, ...]:
@@ -140,6 +141,9 @@ def _joined(text: str, names: list[Name]) -> Iterator[Name]:
 
 
 def _with_version(text: str, end: int) -> int:
+    word = re.search(r"[^\s(]*\Z", text[max(0, end - 12) : end])
+    if word and word[0].lower() in _MEASURES and text[end : end + 1] == " ":
+        return end
     found = _VERSION.match(text, end)
     return found.end() if found else end
 
@@ -220,9 +224,7 @@ class Lexicon:
     def spells_out(self, name: Name) -> bool:
         """Return whether the words that an acronym stands for follow one another in the text."""
         letters = name.text.rstrip("s")
-        if not (letters.isalpha() and letters.isupper()):
-            return False
         low = letters.lower()
-        if len(low) == 2:
-            return low in _SHORT and key(_SHORT[low]) in self.keys
-        return low in self.initials
+        if low in ACRONYMS:
+            return key(ACRONYMS[low]) in self.keys
+        return len(low) > 2 and letters.isalpha() and letters.isupper() and low in self.initials

@@ -20,7 +20,7 @@ from rag.text.normalise import Folded, fold
 
 # What carries meaning in a quotation: words, decimals, signs before digits, percent and comparison signs.
 _SIGNIFICANT = re.compile(
-    r"\\times|\\(?:geq?|leq?|pm|sim|approx|mu|%)|[^\W_]|(?<=\d)[.,^](?=\d)|[-+](?=\d)|[%±<>≤≥=≠≈~×\u0338]"
+    r"\\times|\\(?:geq?|leq?|pm|sim|approx|mu|%)|[^\W_]|(?<=\d)[.,^/](?=\d)|[-+](?=\d)|[%±<>≤≥=≠≈~×\u0338]"
 )
 _LATEX = {
     r"\times": "x", r"\ge": "≥", r"\geq": "≥", r"\le": "≤", r"\leq": "≤", r"\pm": "±", r"\sim": "~",
