@@ -20,6 +20,7 @@ FORMAT = 1
 PAPERS = "papers.sqlite"
 VECTORS = "vectors.sqlite"
 _APPLICATION = 0x63697465  # "cite"
+_PATIENCE = 30.0  # seconds for another process to let go
 
 _REFUSED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH)
 
@@ -77,7 +78,6 @@ def open_readonly(folder: Path) -> sqlite3.Connection:
     with faults(folder):
         db = _connected_for_reading(path)
         try:
-            db.execute("PRAGMA busy_timeout = 30000")
             finished = _check_format(db, path)
         except BaseException:
             db.close()
@@ -109,7 +109,7 @@ def _connected_for_reading(path: Path) -> sqlite3.Connection:
     locks nor at -wal: only then is nothing missed.
     """
     address = f"{path.resolve().as_uri()}?mode=ro"
-    db = sqlite3.connect(address, uri=True, check_same_thread=False)
+    db = sqlite3.connect(address, timeout=_PATIENCE, uri=True, check_same_thread=False)
     try:
         db.execute("SELECT 1 FROM sqlite_master").fetchone()
     except sqlite3.OperationalError as error:
@@ -154,8 +154,7 @@ def knows(folder: Path, files: Iterable[str]) -> bool:
 
 
 def _open_for_writing(path: Path, schema: str) -> sqlite3.Connection:
-    db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
-    db.execute("PRAGMA busy_timeout = 30000")
+    db = sqlite3.connect(path, timeout=_PATIENCE, isolation_level=None, check_same_thread=False)
     if not _check_format(db, path):
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(
