@@ -37,6 +37,8 @@ RAISED = "TinyBits changes memory use by +16.49% compared with the baseline."
         ("It was significant (p<10⁻⁵) in adults.", "In adults, it was significant (p < 0.00001)."),
         ("It was significant (p<10⁻⁵) in adults.", "In adults, it was significant (p<1e-5)."),
         ("Surgery took 5½ hours on average.", "On average, surgery took 5.5 hours."),
+        ("It needs three hundred labels.", "It needs 300 labels."),
+        ("It needs 25 labels.", "It needs twenty-five labels."),
         ("We collect three hundred dialogues from nurses.", "We collect 300 dialogues from the nurses."),
         ("There are about 10^500 string vacua.", "About 10⁵⁰⁰ string vacua are there."),
         ("SkimRead gives a 7.66× speedup on long prompts.", r"SkimRead gives a $7.66\times$ speedup."),

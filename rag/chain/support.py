@@ -232,7 +232,15 @@ def _sum(claim: Claimed, shares: Sequence[float]) -> float:
 
 
 def _shares(claim: Claimed, text: Sentence | Reading) -> tuple[float, ...]:
-    return tuple(_share(token, text) for token in claim.words)
+    found = tuple(_share(token, text) for token in claim.words)
+    if all(found) or not claim.quantities:
+        return found
+    # "300" is what "three hundred" says.
+    same = [q for q in claim.quantities if not q.inside and numbers.agreement(q, text.quantities) == 1.0]
+    return tuple(
+        share or float(any(q.start <= token.start < q.end for q in same))
+        for share, token in zip(found, claim.words, strict=True)
+    )
 
 
 def _share(token: Token, text: Sentence | Reading) -> float:
