@@ -180,10 +180,10 @@ class Checker:
         ]
 
     def _verdict(self, claim: Claimed, rests: Sequence[_Rest], weighing: Weighing) -> Verdict:
-        stands = max((_stands_in(claim, rest.reading) for rest in rests), default=0)
-        found_fault = weighing.problems or weighing.doubts
-        if weighing.support > _NEARLY_ALL and (stands == _WHOLE or (stands == _PART and not found_fault)):
-            return "verbatim"
+        if weighing.support > _NEARLY_ALL:  # looking for the claim in an abstract is what costs
+            stands = max((_stands_in(claim, rest.reading) for rest in rests), default=0)
+            if stands == _WHOLE or (stands == _PART and not (weighing.problems or weighing.doubts)):
+                return "verbatim"
         if weighing.problems or weighing.support < self._limits.weak:
             return "unsupported"
         if weighing.doubts or weighing.support < self._limits.supported:
