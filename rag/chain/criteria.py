@@ -1,7 +1,7 @@
 """Tests that a paper's record passes or not: its year, venue, authors, or the words it says.
 
     by_author("Jose Nunez", "last").words            # 'have Jose Nunez as last author'
-    saying("model editing").test(paper)              # in the title or in one sentence of the abstract
+    saying(["model editing"]).test(paper)            # in the title or in one sentence of the abstract
 
 The same words that describe a criterion in an answer tell the reader how the count came about.
 """
@@ -9,7 +9,7 @@ The same words that describe a criterion in an answer tell the reader how the co
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -68,32 +68,31 @@ def _name_words(name: str) -> set[str]:
     return set(re.findall(r"\w+", plain(name).casefold()))
 
 
-def saying(phrase: str, exact: bool = False) -> Criterion:
-    """Papers whose title or abstract has the words of ``phrase`` in a row, inflected unless ``exact``."""
-    wanted = Phrase(phrase, exact)
+def saying(phrases: Sequence[str], exact: bool = False) -> Criterion:
+    """Papers whose title or abstract has the words of one of ``phrases`` in a row.
+
+    Inflected unless ``exact``.
+    """
+    wanted = [Phrase(phrase, exact) for phrase in phrases]
 
     def shows(paper: Paper) -> Span | None:
-        return next((span for span in split(paper.abstract) if wanted.is_in(span.text)), None)
+        spans = split(paper.abstract)
+        return next((span for each in wanted for span in spans if each.is_in(span.text)), None)
 
     def test(paper: Paper) -> bool:
-        return wanted.is_in(paper.title or "") or shows(paper) is not None
+        return any(each.is_in(paper.title or "") for each in wanted) or shows(paper) is not None
 
-    return Criterion(f"mention “{phrase}”", test, shows)
-
-
-def titled(phrase: str, exact: bool = False) -> Criterion:
-    """Papers whose title has the words of ``phrase`` in a row, inflected unless ``exact``."""
-    wanted = Phrase(phrase, exact)
-    return Criterion(f"have “{phrase}” in the title", lambda paper: wanted.is_in(paper.title or ""))
+    return Criterion(f"mention {_listed(phrases)}", test, shows)
 
 
-def either(one: Criterion, other: Criterion) -> Criterion:
-    """Papers that pass one of two tests on the same footing: "mention “RLHF” or “DPO”"."""
+def titled(phrases: Sequence[str], exact: bool = False) -> Criterion:
+    """Papers whose title has the words of one of ``phrases`` in a row, inflected unless ``exact``."""
+    wanted = [Phrase(phrase, exact) for phrase in phrases]
+    return Criterion(
+        f"have {_listed(phrases)} in the title",
+        lambda paper: any(each.is_in(paper.title or "") for each in wanted),
+    )
 
-    def shows(paper: Paper) -> Span | None:
-        return next((span for each in (one, other) if each.shows and (span := each.shows(paper))), None)
 
-    # "mention “RLHF”" and "mention “DPO”": the verb is said once.
-    verb, quoted = one.words.split(" “", 1)
-    words = f"{verb} “{quoted.removesuffix(' in the title')} or “{other.words.split(' “', 1)[1]}"
-    return Criterion(words, lambda paper: one.test(paper) or other.test(paper), shows if one.shows else None)
+def _listed(phrases: Sequence[str]) -> str:
+    return " or ".join(f"“{phrase}”" for phrase in phrases)

@@ -14,13 +14,12 @@ Lovelace"), then a head ("how many papers") is followed by criteria in any order
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 
 from rag.chain.criteria import (
     Criterion,
     Place,
     by_author,
-    either,
     of_venue,
     of_years,
     saying,
@@ -122,6 +121,7 @@ _JOINED = re.compile(r"(?:,? )(and|or) (?:on |about |both |either )?", re.I)
 _QUOTES = ('"', "'")
 
 Venues = Callable[[], Set[str]]
+Says = Callable[[Sequence[str], bool], Criterion]
 
 
 def read(question: str, venues: Venues) -> list[Criterion] | None:
@@ -169,9 +169,7 @@ def _of_head(head: re.Match[str], venues: Venues) -> list[Criterion] | None:
     return found
 
 
-def _next(
-    rest: str, venues: Venues, says: Callable[[str, bool], Criterion]
-) -> tuple[Criterion | None, str] | None:
+def _next(rest: str, venues: Venues, says: Says) -> tuple[Criterion | None, str] | None:
     """The criterion at the beginning of ``rest`` (None for "in the pile") and what follows it."""
     rest = re.sub(r"^(?:and|,) ", "", rest)
     readings: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Criterion | None]], ...] = (
@@ -219,7 +217,7 @@ def _venue_at(rest: str, venues: Venues) -> tuple[Criterion, str] | None:
     return None
 
 
-def _phrase_at(rest: str, says: Callable[[str, bool], Criterion]) -> tuple[Criterion, str] | None:
+def _phrase_at(rest: str, says: Says) -> tuple[Criterion, str] | None:
     for pattern in (_MENTION, _ABOUT):
         match = pattern.match(rest)
         if match:
@@ -228,19 +226,17 @@ def _phrase_at(rest: str, says: Callable[[str, bool], Criterion]) -> tuple[Crite
     return None
 
 
-def _criteria_of(
-    phrase: str, says: Callable[[str, bool], Criterion], exact: bool
-) -> tuple[Criterion, str] | None:
+def _criteria_of(phrase: str, says: Says, exact: bool) -> tuple[Criterion, str] | None:
     """Read "RLHF or DPO" as two phrases, of "LoRA and ..." the first; in quotation marks it is one."""
     parts = [phrase] if phrase[:1] in _QUOTES else _JOINED.split(phrase, maxsplit=1)
     first, second = parts[0].strip("\"' "), parts[-1].strip("\"' ")
     if not _is_phrase(first):
         return None
     if len(parts) == 1:
-        return says(first, exact), ""
+        return says([first], exact), ""
     if parts[1].lower() == "and":
-        return says(first, exact), f"and {parts[2]}"
-    return (either(says(first, exact), says(second, exact)), "") if _is_phrase(second) else None
+        return says([first], exact), f"and {parts[2]}"
+    return (says([first, second], exact), "") if _is_phrase(second) else None
 
 
 def _is_phrase(phrase: str) -> bool:
