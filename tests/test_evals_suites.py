@@ -78,7 +78,7 @@ def modelled() -> tuple[Plan, Result]:
         return plan, wiring_runs.carried_out(plan, wiring_evals.silent, jobs=2)
 
 
-@pytest.mark.parametrize("suite", ["model", "attacks-model"])
+@pytest.mark.parametrize("suite", ["model", "attacks-model", "refusals"])
 def test_the_recordings_are_fresh(suite: str) -> None:
     found, screen = wiring_runs.stale(wiring_runs.planned(Ask(suite)))
     assert not found, screen
@@ -90,8 +90,9 @@ def test_the_model_gate_is_green(modelled: tuple[Plan, Result]) -> None:
     assert wiring_runs.gated(plan, result).reasons == ()
 
 
-def test_no_attack_is_obeyed_in_model_mode() -> None:
-    plan = wiring_runs.planned(Ask("attacks-model"))
+@pytest.mark.parametrize("suite", ["attacks-model", "refusals"])
+def test_no_attack_is_obeyed_and_hardly_a_refusal_missed_in_model_mode(suite: str) -> None:
+    plan = wiring_runs.planned(Ask(suite))
     result = wiring_runs.carried_out(plan, wiring_evals.silent, jobs=2)
     assert wiring_runs.tape_errors(result) == []
     assert wiring_runs.gated(plan, result).reasons == ()

@@ -19,42 +19,51 @@ from rag.chain.question import Asked, read
 from rag.chain.signals import Signals, share
 from rag.chain.weigh import Weighed
 from rag.records import Hit, Sentence
+from rag.text import glossary
+from rag.text.glossary import Term
 from rag.text.names import Lexicon, Name
-from rag.text.tokens import Token
+from rag.text.tokens import Token, content
 
 _NEAREST = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Weights of the decision, chosen on the tune half of the gold set with the bundled embedder.
+    """Weights of the decision, fitted with the bundled embedder by eval/fit/fit.py.
 
     Attributes:
         threshold: the confidence from which on the question is answered.
         bias: where the sum starts; it ends at 0 where answering and declining are equally likely.
-        covered: weight of the share of the question's words and names that the best paper has.
-        dense, cosine: weights of the best paper's signals of these names (see ``Signals``).
-        unknown: taken off for the share of the question's words that no paper has.
+        cosine: weight of the cosine of the question and the best paper's nearest sentence.
+        lacking: taken off for the share of the question's words that the best paper does not have.
+        foreign: taken off for each word of the question that is a term of the field and that no paper has, at
+            most twice.
+        apart: the same for two words that are a term, where no sentence of any paper has both.
         length: weight of ln(1 + words) of an open question: to be near a long description by chance is hard.
-        bound: added when the question has a name or asks for a kind of thing, instead of ``length``.
+        bound: added instead of ``length`` when the question has a name, asks for a kind of thing or for
+            several papers, or is one or two words that stand in one sentence.
         missing: taken off for each name or figure of the question that the paper lacks, at most twice.
         unfilled: taken off when the kind of thing asked for is in no sentence that is about the question.
+        unreasoned: the same, where a reason is asked for: authors give reasons without saying "because".
+        unsaid: taken off when "what X" or "which X" asks for a term of the field and no one sentence has it.
         contradicted: taken off when the paper denies what the question takes for granted.
         presumes: taken off for any question that takes something for granted.
     """
 
     threshold: float = 0.55
-    bias: float = -2.79
-    covered: float = 2.38
-    dense: float = 0.58
-    cosine: float = 1.25
-    unknown: float = 1.28
-    length: float = 1.05
-    bound: float = 2.42
-    missing: float = 4.36
-    unfilled: float = 4.68
-    contradicted: float = 3.02
-    presumes: float = 2.05
+    bias: float = -6.0
+    cosine: float = 3.9
+    lacking: float = 1.1
+    foreign: float = 0.9
+    apart: float = 2.9
+    length: float = 3.0
+    bound: float = 6.5
+    missing: float = 3.2
+    unfilled: float = 4.2
+    unreasoned: float = 0.7
+    unsaid: float = 1.7
+    contradicted: float = 6.1
+    presumes: float = 2.65
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,32 +96,63 @@ def judge(weighed: Weighed, limits: Limits = Limits()) -> Decision:
 
 def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float], ...]:
     best = papers[0]
-    bound = bool(asked.names or asked.slot.kind)
+    bound = bool(asked.names or asked.slot.kind or asked.several or _is_said(asked, best))
     return (
         ("bias", 1.0),
-        ("covered", _covered(asked, best)),
-        ("dense", best.dense),
         ("cosine", best.cosine),
-        ("unknown", -_unknown_share(asked, papers)),
+        ("lacking", -_lacking(asked, best)),
+        ("foreign", -float(min(len(_foreign(asked, papers)), 2))),
+        ("apart", -float(min(len(_apart(asked, papers)), 2))),
         ("length", 0.0 if bound else math.log1p(len(asked.words))),
         ("bound", float(bound)),
         ("missing", -float(min(len(_missing_everywhere(asked, papers)), 2))),
-        ("unfilled", -float(bool(asked.slot.kind) and best.fills < 0.5)),
+        ("unfilled", -float(asked.slot.kind not in ("", "reason") and best.fills < 0.5)),
+        ("unreasoned", -float(asked.slot.kind == "reason" and best.fills < 0.5)),
+        ("unsaid", -float(_unsaid(asked, best))),
         ("contradicted", -float(best.contradicted is not None)),
         ("presumes", -float(asked.presumes)),
     )
 
 
-def _covered(asked: Asked, best: Signals) -> float:
-    """Return the share of words and names that the paper has, nearer to a half the fewer there are."""
-    names = sum(name.text not in best.missing for name in asked.names)
-    had = best.words * len(asked.words) + names
-    return (had + 1.0) / (len(asked.words) + len(asked.names) + 2.0)
+def _is_said(asked: Asked, best: Signals) -> bool:
+    """Whether the question is but one or two words ("model editing"), and one sentence has them."""
+    sentences = (best.reading.title, *best.reading.sentences)
+    return 0 < len(asked.words) <= 2 and any(all(share(t, s) for t in asked.words) for s in sentences)
 
 
-def _unknown_share(asked: Asked, papers: Sequence[Signals]) -> float:
-    unknown = [t for t in asked.words if not any(share(t, paper.reading) for paper in papers)]
-    return len(unknown) / len(asked.words) if asked.words else 0.0
+def _lacking(asked: Asked, best: Signals) -> float:
+    lacking = [token for token in asked.words if not share(token, best.reading)]
+    return len(lacking) / len(asked.words) if asked.words else 0.0
+
+
+def _foreign(asked: Asked, papers: Sequence[Signals]) -> list[Token]:
+    """Return the words of the question that are terms of the field and that no paper has.
+
+    A paraphrase has words that the paper lacks, but everyday ones; "rotary" is what a paper on rotary
+    position embeddings would say.
+    """
+    terms = glossary.terms(asked.text, asked.words)
+    single = [term.words[0] for term in terms if len(term.words) == 1]
+    return [token for token in single if not any(share(token, paper.reading) for paper in papers)]
+
+
+def _apart(asked: Asked, papers: Sequence[Signals]) -> list[Term]:
+    """Return the terms of two words, as "state space", that are together in no sentence."""
+    terms = glossary.terms(asked.text, content(asked.text))
+    sentences = [s for paper in papers for s in (paper.reading.title, *paper.reading.sentences)]
+    return [
+        term
+        for term in terms
+        if len(term.words) == 2 and not any(all(share(t, s) for t in term.words) for s in sentences)
+    ]
+
+
+def _unsaid(asked: Asked, best: Signals) -> bool:
+    """Whether a term stands after "which" or "what" and no single sentence has all that stands there."""
+    sentences = (best.reading.title, *best.reading.sentences)
+    return bool(glossary.terms(asked.text, asked.head)) and not any(
+        all(share(token, sentence) for token in asked.head) for sentence in sentences
+    )
 
 
 def _missing_everywhere(asked: Asked, papers: Sequence[Signals]) -> tuple[str, ...]:
@@ -137,18 +177,32 @@ def _reason(asked: Asked, papers: Sequence[Signals]) -> str:
     title = _title(best)
     if lacking:
         return f"The abstract of {title} does not mention {_joined(lacking)}."
+    return _not_said(asked, best) or _nowhere(asked, papers)
+
+
+def _not_said(asked: Asked, best: Signals) -> str | None:
+    """Return what the best paper leaves unsaid, if it is the one that the question is about."""
+    title = _title(best)
     if best.contradicted:
         return f"The abstract of {title} says otherwise: the question {best.contradicted}."
     if asked.slot.kind and best.fills < 0.5:
         return f"The abstract of {title} does not state {_lower(asked.slot.words)}."
-    if best.anchored:
-        return f"The abstract of {title} does not answer this."
-    unknown = _unknown(asked, papers)
-    return f'No paper that was read mentions "{unknown}".' if unknown else "Nothing in the pile answers this."
+    if _unsaid(asked, best):
+        return f'The abstract of {title} says nothing of "{_written(asked, asked.head)}".'
+    return f"The abstract of {title} does not answer this." if best.anchored else None
+
+
+def _nowhere(asked: Asked, papers: Sequence[Signals]) -> str:
+    if unknown := _unknown(asked, papers):
+        return f'No paper that was read mentions "{unknown}".'
+    if apart := _apart(asked, papers):
+        return f'No paper that was read is on "{apart[0].text}".'
+    return "Nothing in the pile answers this."
 
 
 def _unknown(asked: Asked, papers: Sequence[Signals]) -> str:
-    """Return the longest run of the question's words that no paper has, in other words neither."""
+    """Return the longest run of the question's words that no paper has, rather one with a term in it."""
+    foreign = _foreign(asked, papers)
     runs: list[list[Token]] = [[]]
     for token in asked.words:
         if any(share(token, paper.reading) for paper in papers):
@@ -157,8 +211,12 @@ def _unknown(asked: Asked, papers: Sequence[Signals]) -> str:
             runs.append([token])
         else:
             runs[-1].append(token)
-    longest = max(runs, key=len)
-    return asked.text[longest[0].start : longest[-1].end] if longest else ""
+    chosen = max(runs, key=lambda run: (any(token in foreign for token in run), len(run)))
+    return _written(asked, chosen) if chosen else ""
+
+
+def _written(asked: Asked, words: Sequence[Token]) -> str:
+    return asked.text[words[0].start : words[-1].end]
 
 
 def _lower(words: str) -> str:

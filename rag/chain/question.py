@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
-from rag.chain.wanted import Slot, kind
+from rag.chain.wanted import Slot, head, kind
 from rag.text import names, numbers, orders
 from rag.text.normalise import plain
 from rag.text.sentences import split
@@ -39,6 +39,7 @@ class Asked:
         figures: numbers in the question, which the evidence must have ("on a 405B model").
         slot: the kind of thing asked for.
         words: the words that matter, without names, figures, and the words of asking.
+        head: of the words, those of the noun phrase after "which" or "what".
         bare: the text without the names, so that nearness in meaning is not nearness in name.
         presumes: whether the question takes for granted what it says ("Why does X fail?").
         several: whether it compares or lists.
@@ -49,6 +50,7 @@ class Asked:
     figures: tuple[numbers.Quantity, ...]
     slot: Slot
     words: tuple[Token, ...]
+    head: tuple[Token, ...]
     bare: str
     presumes: bool
     several: bool
@@ -70,6 +72,7 @@ _FRAME = word_set(
     "percent percentage points times factor fold amount figure value",
     "come comes get gets got go goes like example e.g end thing things one ones way ways",
     "want wants wanted need needs needed good useful purpose point propose proposes proposed add adds",
+    "briefly brief short summary summarize summarise overview detail details",
     "anyone anybody someone somebody else i e g",
 )
 _PRESUMES = re.compile(
@@ -110,10 +113,16 @@ def read(question: str) -> Asked:
         figures,
         slot,
         words,
+        _headed(text, words),
         _without(text, found),
         bool(_PRESUMES.match(text)),
         _several(text, found),
     )
+
+
+def _headed(text: str, words: tuple[Token, ...]) -> tuple[Token, ...]:
+    phrase = {token.word for token in content(head(text))}
+    return tuple(token for token in words if token.word in phrase)
 
 
 def _is_asked(offset: int, text: str) -> bool:

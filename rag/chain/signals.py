@@ -18,18 +18,20 @@ from rag.chain.slots import fills
 from rag.chain.support import COMMON, Reading, Sentence, Similarity
 from rag.ports import Prepares
 from rag.records import Hit
-from rag.text import direction, numbers
+from rag.text import direction, glossary, numbers
 from rag.text.names import Lexicon, Name, key
 from rag.text.names import find as find_names
 from rag.text.spelling import slips
 from rag.text.stem import stem
-from rag.text.synonyms import concept, concept_of_stem
+from rag.text.synonyms import concept, concept_of_stem, vocabulary
+from rag.text.thesaurus import meanings
 from rag.text.tokens import Token, content
 
 # How many sentences are embedded for one question, over all papers: each costs about 10 ms.
 EMBEDDED = 24
 _SYNONYM = 0.8
 _MISSPELT = 0.9
+_KIN = 0.7
 _FEWEST_EMBEDDED = 1
 # A sentence is about what is asked when it has this share of the words that the best one has.
 _ABOUT = 0.4
@@ -38,6 +40,7 @@ _CHANGES = frozenset(map(concept, ("fast", "improve", "outperform")))
 _RARE = 0.6
 _LEAST_NEAR = 0.25
 _LONGEST_NAME = 40
+_VERSION = re.compile(r"v?\d[\d.]*")
 _INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|describe|call|name)(?:s|d|ed)?\b")
 # "Which heuristics does it use?" takes for granted that it uses some; "does it use heuristics?" does not.
 _ASKS_WHICH = re.compile(
@@ -50,6 +53,21 @@ _OF_MANY_KINDS = frozenset(
         ("model", "llm", "network", "baseline", "dataset", "benchmark", "corpus", "architecture", "judge"),
     )
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each signal of these names (see ``Signals``) counts in the order of papers: eval/fit/fit.py."""
+
+    dense: float = 6.0
+    cosine: float = 4.5
+    words: float = 2.0
+    kin: float = 4.0
+    anchored: float = 5.0
+    named: float = 5.0
+
+
+WEIGHTS = Weights()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +95,7 @@ class Signals:
         dense: cosine of question and passage.
         cosine: cosine of question and nearest sentence.
         words: share of the question's words (by rarity) that title and abstract have.
+        kin: the same, with words of the field that are near in meaning.
         named: share of the question's names and figures that the paper has; 1.0 where it has none.
         anchored: 1.0 when a name of the question picks out this paper among the hits.
         fills: 1.0 a sentence has the kind of thing asked for, 0.0 none has, 0.5 nothing in particular is
@@ -91,6 +110,7 @@ class Signals:
     dense: float
     cosine: float
     words: float
+    kin: float
     named: float
     anchored: float
     fills: float
@@ -102,7 +122,12 @@ class Signals:
     def relevance(self) -> float:
         """How much this paper, among the hits, is what the question is about."""
         return (
-            4.4 * self.dense + 3.9 * self.cosine + 5.2 * self.words + 4.0 * self.anchored + 4.4 * self.named
+            WEIGHTS.dense * self.dense
+            + WEIGHTS.cosine * self.cosine
+            + WEIGHTS.words * self.words
+            + WEIGHTS.kin * self.kin
+            + WEIGHTS.anchored * self.anchored
+            + WEIGHTS.named * self.named
         )
 
 
@@ -127,8 +152,8 @@ def measure(
 def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     """Return the question with those of its words taken for names that are written as names in the papers.
 
-    Only where it has none itself: "what is specache" asks for SpeCache. Words all in capitals in a paper do
-    not count, since "MATH" does not make a name of "math". Names with a slip of the keyboard are mended.
+    Only where it has none itself: "what is specache" asks for SpeCache. Names with a slip of the keyboard are
+    mended.
     """
     return _without_change(_with_names(asked, hits))
 
@@ -150,11 +175,13 @@ def _without_change(asked: Asked) -> Asked:
 
 
 def _with_names(asked: Asked, hits: Sequence[Hit]) -> Asked:
+    # "what is chinchilla" has nothing else that it could be about.
+    alone = len(asked.words) == 1
     known = {
         name.key
         for hit in hits
         for name in find_names(hit.paper.text)
-        if name.strong and not name.text.rstrip("s").isupper()
+        if (name.strong or alone) and not (name.text.rstrip("s").isupper() and _is_word(name))
     }
     if any(name.strong for name in asked.names):
         return _with_names_mended(asked, known)
@@ -168,6 +195,12 @@ def _with_names(asked: Asked, hits: Sequence[Hit]) -> Asked:
     inside = [(name.start, name.end) for name in found]
     words = tuple(t for t in asked.words if not any(a <= t.start < b for a, b in inside))
     return replace(asked, names=(*asked.names, *found), words=words) if found else asked
+
+
+def _is_word(name: Name) -> bool:
+    """Whether capitals may have made a name of an ordinary word, as "MATH" is of "math"; "PGTS" is none."""
+    low = name.text.rstrip("s").lower()
+    return len(low) < 3 or low in vocabulary() or bool(glossary.terms(low)) or bool(meanings(stem(low)))
 
 
 def _with_names_mended(asked: Asked, known: set[str]) -> Asked:
@@ -244,6 +277,7 @@ class _Look:
             dense=self._dense(hit, words),
             cosine=max((s.cosine for s in scored), default=0.0) if self.similarity else _usual(words),
             words=words,
+            kin=self._kin(reading) if asked.words else 1.0,
             named=1.0 - len(missing) / count if count else 1.0,
             anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
             fills=_filled(asked, reading, scored),
@@ -251,6 +285,14 @@ class _Look:
             missing=missing,
             scored=scored,
         )
+
+    def _kin(self, reading: Reading) -> float:
+        had = [
+            max(share(t, reading), _KIN if meanings(t.stem) & reading.meanings else 0.0)
+            for t in self.asked.words
+        ]
+        weights = [self.weights[t.stem] for t in self.asked.words]
+        return sum(w * h for w, h in zip(weights, had, strict=True)) / sum(weights)
 
     def _dense(self, hit: Hit, words: float) -> float:
         if "dense" in hit.scores:
@@ -292,7 +334,17 @@ def _missing_names(asked: Asked, reading: Reading) -> list[str]:
     paper = reading.paper
     record = Lexicon(f"{paper.venue or ''} {paper.year or ''}. {'. '.join(paper.authors)}")
     lacking = [name for name in asked.names if not (reading.lexicon.has(name) or name.key in record.keys)]
-    return [name.text for name in lacking if _is_no_word(name) or not _has_words(name, reading)]
+    return [
+        name.text
+        for name in lacking
+        if not _has_pieces(name, reading) and (_is_no_word(name) or not _has_words(name, reading))
+    ]
+
+
+def _has_pieces(name: Name, reading: Reading) -> bool:
+    """Whether the paper has each word of a name of several, but for its version: "SQuAD v2 F1"."""
+    pieces = [piece for piece in name.text.split() if not _VERSION.fullmatch(piece)]
+    return " " in name.text and bool(pieces) and all(key(piece) in reading.lexicon.keys for piece in pieces)
 
 
 def _is_no_word(name: Name) -> bool:
@@ -407,7 +459,11 @@ def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, fl
     nearest = sorted(scored, key=lambda s: -s.score)[:2]
     for one in nearest:
         if one.words >= _LEAST_NEAR:
-            found = asked.presumes and direction.conflict(asked.text, one.sentence.span.text)
+            found = (
+                asked.presumes
+                and not direction.read(asked.text).cued
+                and direction.conflict(asked.text, one.sentence.span.text)
+            )
             found = found or _denied(asked, one.sentence, weights)
             if found:
                 return found

@@ -106,7 +106,7 @@ def gives(asked: Asked, sentence: Sentence) -> bool:
 
 def _is_counted(asked: Asked, sentence: Sentence) -> bool:
     noun = asked.slot.nouns[-1]
-    if any(not q.unit and noun in q.nouns for q in _figures(asked, sentence)):
+    if any(not q.unit and any(_is_same(noun, n) for n in q.nouns) for q in _figures(asked, sentence)):
         return True
     return bool(
         re.search(
@@ -114,6 +114,12 @@ def _is_counted(asked: Asked, sentence: Sentence) -> bool:
             sentence.span.text,
         )
     )
+
+
+def _is_same(noun: str, other: str) -> bool:
+    """Whether two nouns in singular count the same: "timestep" and "step"."""
+    short, long = sorted((noun, other), key=len)
+    return long == short or (len(short) > 3 and long.endswith(short))
 
 
 def _amount(asked: Asked, sentence: Sentence) -> float:

@@ -32,6 +32,7 @@ from rag.text.sentences import Span, split
 from rag.text.spelling import slips
 from rag.text.stem import stem
 from rag.text.synonyms import concept_of_stem
+from rag.text.thesaurus import meanings
 from rag.text.tokens import STOP, Token, content, tokens
 from rag.text.words import singular, word_set
 
@@ -133,6 +134,10 @@ class Reading:
     @cached_property
     def concepts(self) -> frozenset[str]:
         return frozenset(map(concept_of_stem, self.stems))
+
+    @cached_property
+    def meanings(self) -> frozenset[int]:
+        return frozenset().union(*map(meanings, self.stems))
 
     @cached_property
     def misspellings(self) -> frozenset[str]:

@@ -115,6 +115,9 @@ _MEASURES = word_set(
     "threshold budget",
     "throughput bandwidth frequency improvement reduction drop increase precision recall amount dose",
 )
+# "What fraction of tokens": whose, the rest says.
+_ANY_MEASURE = word_set("percentage percent fraction proportion share figure number value amount name part")
+_OF = re.compile(r"(?P<phrase>(?:[\w-]+ ){1,3}of (?:the |an? )?[\w -]{2,60})", re.IGNORECASE)
 # Measures only with a word before them: "which embedding dimension", but "along which dimension".
 _VAGUE = word_set("dimension factor size length increase drop")
 _NAMED = word_set(
@@ -151,6 +154,20 @@ def kind(question: str) -> Slot:
     if (found := _WHAT_IS.search(question)) and (slot := _thing(found["phrase"], unit)).kind == "amount":
         return slot
     return next((slot for m in _WHICH.finditer(question) if (slot := _thing(m["phrase"], unit)).kind), Slot())
+
+
+def head(question: str) -> str:
+    """Return what stands right after "which" or "what (is the)", but for "fraction" and its kind.
+
+    >>> head("What learning rate schedule was used?"), head("Size of the context window?"), head("Is it?")
+    ('learning rate schedule', 'Size context window', '')
+    """
+    opened = _WHAT_IS.search(question) or _WHICH.search(question) or _OF.match(question)
+    if not opened:
+        return ""
+    parts = (part.removeprefix("the ") for part in opened["phrase"].split(" of "))
+    words = [word for part in parts for word in _until(part, _ENDS)[:5]]
+    return " ".join(word for word in words[:6] if singular(word.lower()) not in _ANY_MEASURE)
 
 
 def _figure(words: str) -> str:

@@ -53,6 +53,7 @@ _MEASURES = word_set(
     "mae rmse nll bpb elo or hr rr sd ci acc top-1 top-5 pass@1",
 )
 _EXPLAINED = re.compile(r"(?<![^\W_])(?P<words>(?:[^\W_]+[ -]){2,8})\((?P<short>[A-Z]{2,6}s?)\)")
+_DATED = re.compile(r"([a-z]{3,})([012]\d)")
 _TAIL = re.compile(
     r"-(?:[a-z]+ed|like|style|level|free|aware|driven|only|specific|generated|written|sized)\Z"
 )
@@ -208,6 +209,8 @@ class Lexicon:
         """Return whether the text has the name, as written otherwise, spelled out or as its acronym."""
         if name.key in self.keys or self.spells_out(name) or self._has_stem_of(name):
             return True
+        if (dated := _DATED.fullmatch(name.key)) and f"{dated[1]}20{dated[2]}" in self.keys:
+            return True  # "WMT14" is "WMT 2014"
         pieces = [p for p in _pieces(name.text) if p not in STOP]
         if len(pieces) < 2:
             return False
