@@ -153,6 +153,14 @@ def test_a_term_of_the_field_that_no_paper_has_is_named(question: str, reason: s
     assert f'"{reason}' in (decision.reason or "")
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["how do I cook rice faster", "how fast are glaciers melting", "how much sleep does a baby need"],
+)
+def test_asking_for_a_figure_or_a_comparison_of_other_things_binds_nothing(question: str) -> None:
+    assert not decide(question, hits(sample()), similarity=lambda a, b: 0.3).answer
+
+
 def test_everyday_words_that_no_paper_has_are_no_terms() -> None:
     decision = decide("how do I get a stain out of a white shirt", hits(sample()))
     assert (decision.answer, dict(decision.features)["foreign"]) == (False, 0.0)
@@ -162,7 +170,7 @@ def test_two_words_of_a_term_must_stand_together() -> None:
     near = paper("near", "Each state of the machine is kept. Little space is needed for the text models.")
     on_it = paper("on", "State space models process a long text in linear time.")
     apart = [dict(decide("state space models", hits([p])).features)["apart"] for p in (near, on_it)]
-    assert apart == [-2.0, 0.0]
+    assert apart == [-1.0, 0.0]
 
 
 @pytest.mark.parametrize("question", ["quantization", "model editing", "token importance", "anyedit"])

@@ -66,7 +66,6 @@ def ask(question: str, papers: Sequence[Paper] = PILE) -> Extraction:
         ("how much less memory does a 7B model need with TinyBits?", "tiny", "60%"),
         ("Which benchmarks was TinyBits tried on?", "tiny", "LongTalk and NeedleQA"),
         ("What are the two components of TinyBits?", "tiny", "allocates bits by importance"),
-        ("What makes models forget what they saw early in training?", "forget", "because weight decay"),
         ("On how many examples does ForgetMe measure the effect?", "forget", "144 repeated examples"),
         ("What share of trials does GripNet lift cups in?", "robots", "93%"),
         ("From what does GripNet learn its policy?", "robots", "videos of hands"),

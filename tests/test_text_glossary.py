@@ -18,7 +18,7 @@ def lines(name: str) -> list[str]:
     ("question", "found"),
     [
         ("Does anyone use state space models?", ["state space", "space", "space models"]),
-        ("position embeddings", ["position", "embeddings"]),
+        ("position embeddings", ["position", "position embeddings", "embeddings"]),
         ("Federated learning across hospitals", ["Federated", "Federated learning", "learning"]),
         ("how do I bake a cake in an old oven", []),
         ("does the doctor see what the nurse wrote down", []),

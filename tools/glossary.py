@@ -55,7 +55,7 @@ def main(paths: list[str]) -> None:
         both = {
             (a.stem, b.stem): f"{a.word} {b.word}"
             for a, b in side_by_side(found, title)
-            if not {a.word, b.word} & (STOP | JOINTS)
+            if not {a.word, b.word} & (STOP | JOINTS) and not {a.stem, b.stem} <= EMPTY
         }
         words.update(here.keys())
         pairs.update(both.keys())

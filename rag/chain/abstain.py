@@ -25,6 +25,8 @@ from rag.text.names import Lexicon, Name
 from rag.text.tokens import Token, content
 
 _NEAREST = 3
+# "How fast do glaciers melt?" asks for a figure, but of nothing that the paper speaks of.
+_MOSTLY = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,8 @@ class Limits:
             most twice.
         apart: the same for two words that are a term, where no sentence of any paper has both.
         length: weight of ln(1 + words) of an open question: to be near a long description by chance is hard.
-        bound: added instead of ``length`` when the question has a name, asks for a kind of thing or for
-            several papers, or is one or two words that stand in one sentence.
+        bound: added instead of ``length`` when the question has a name, is one or two words that stand in one
+            sentence, or asks for a kind of thing or several papers in words most of which the paper has.
         missing: taken off for each name or figure of the question that the paper lacks, at most twice.
         unfilled: taken off when the kind of thing asked for is in no sentence that is about the question.
         unreasoned: the same, where a reason is asked for: authors give reasons without saying "because".
@@ -51,19 +53,19 @@ class Limits:
     """
 
     threshold: float = 0.55
-    bias: float = -6.0
-    cosine: float = 3.9
-    lacking: float = 1.1
-    foreign: float = 0.9
-    apart: float = 2.9
-    length: float = 3.0
-    bound: float = 6.5
-    missing: float = 3.2
-    unfilled: float = 4.2
-    unreasoned: float = 0.7
-    unsaid: float = 1.7
+    bias: float = -5.85
+    cosine: float = 3.85
+    lacking: float = 1.45
+    foreign: float = 1.0
+    apart: float = 2.85
+    length: float = 3.2
+    bound: float = 6.35
+    missing: float = 3.0
+    unfilled: float = 4.0
+    unreasoned: float = 0.6
+    unsaid: float = 1.65
     contradicted: float = 6.1
-    presumes: float = 2.65
+    presumes: float = 2.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,11 +98,13 @@ def judge(weighed: Weighed, limits: Limits = Limits()) -> Decision:
 
 def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float], ...]:
     best = papers[0]
-    bound = bool(asked.names or asked.slot.kind or asked.several or _is_said(asked, best))
+    lacking = _lacking(asked, best)
+    bound = bool(asked.names) or _is_said(asked, best)
+    bound = bound or (bool(asked.slot.kind or asked.several) and lacking < _MOSTLY)
     return (
         ("bias", 1.0),
         ("cosine", best.cosine),
-        ("lacking", -_lacking(asked, best)),
+        ("lacking", -lacking),
         ("foreign", -float(min(len(_foreign(asked, papers)), 2))),
         ("apart", -float(min(len(_apart(asked, papers)), 2))),
         ("length", 0.0 if bound else math.log1p(len(asked.words))),

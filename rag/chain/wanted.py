@@ -84,7 +84,8 @@ _AMOUNT = re.compile(
     r"\bhow (?:much|far|fast|quick(?:ly)?|large|big|high|low|strong|close|often|small)\b"
     r"|\breported (?:speed-?ups?|gains?|improvements?|reductions?|numbers|figures)\b"
     r"|^(?:average|mean|median|maximum|minimum|max|number of|rate)\b"
-    r"|\bhow .{0,20}(?:faster|slower|quicker|better|worse|larger|smaller|cheaper)\b",
+    r"|\bhow (?!(?:do|does|did|can|could|to|is|are|was|were|should|would|will)\b).{0,20}"
+    r"(?:faster|slower|quicker|better|worse|larger|smaller|cheaper)\b",
     re.IGNORECASE,
 )
 _WHICH = re.compile(
