@@ -167,7 +167,8 @@ def fitted_order(known: Sequence[Seen]) -> Array:
             bend += papers.T @ (np.diag(chance) - np.outer(chance, chance)) @ papers
         return slope, bend
 
-    return newton(derivatives, len(spread)) / spread
+    weights: Array = newton(derivatives, len(spread)) / spread
+    return weights
 
 
 def fitted_decision(seen: Sequence[Seen]) -> tuple[Array, float]:
@@ -203,7 +204,8 @@ def newton(derivatives: Callable[[Array], tuple[Array, Array]], size: int) -> Ar
 
 def softmax(values: Array) -> Array:
     grown = np.exp(values - values.max())
-    return grown / grown.sum()
+    shares: Array = grown / grown.sum()
+    return shares
 
 
 def report(seen: Sequence[Seen], answered: NDArray[np.bool_]) -> Iterator[str]:
