@@ -1,6 +1,6 @@
 """Fit the order of papers and the decision to answer on the questions that are there for it.
 
-    python eval/fit/fit.py              # from the repository's root; two or three minutes, no network
+    python eval/fit/fit.py              # from the repository's root; four minutes, no network
 
 Reads the tune half of the gold set, ``eval/dev`` (papers of the bundled sample), ``questions.jsonl`` (on
 ``papers.jsonl``, papers of its own), ``far.jsonl`` (everyday questions that no paper answers) and terms
