@@ -7,11 +7,11 @@ import pytest
 from rag.text import glossary, thesaurus
 from rag.text.stem import stem
 from rag.text.tokens import content
+from rag.text.words import listed
 
 
 def lines(name: str) -> list[str]:
-    file = {"glossary": glossary.FILE, "thesaurus": thesaurus.FILE}[name]
-    return [line for line in file.read_text("utf-8").splitlines() if not line.startswith("#")]
+    return listed({"glossary": glossary.FILE, "thesaurus": thesaurus.FILE}[name])
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ from rag.evals import cases
 from rag.evals.cases import Case
 from rag.records import Filters
 from rag.text import glossary
+from rag.text.words import listed
 from rag.wiring import evals as wiring_evals
 from rag.wiring.runs import Ask, planned
 
@@ -126,8 +127,7 @@ def measured() -> Iterator[Seen]:
 def keywords(pile: Pile) -> Iterator[Case]:
     """Yield questions of one term each: half of them stand in papers of the pile, half in none."""
     papers = [(paper.key, f"{paper.title}. {paper.abstract}".lower()) for paper in pile.store.papers()]
-    lines = glossary.FILE.read_text("utf-8").splitlines()
-    terms = [line for line in lines if len(line) > 6 and not line.startswith("#")]
+    terms = [line for line in listed(glossary.FILE) if len(line) > 6]
     np.random.default_rng(0).shuffle(terms)
     counts = {True: 0, False: 0}
     for term in terms:

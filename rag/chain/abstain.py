@@ -120,8 +120,17 @@ def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float
 
 def _is_said(asked: Asked, best: Signals) -> bool:
     """Whether the question is but one or two words ("model editing"), and one sentence has them."""
-    sentences = (best.reading.title, *best.reading.sentences)
-    return 0 < len(asked.words) <= 2 and any(all(share(t, s) for t in asked.words) for s in sentences)
+    return 0 < len(asked.words) <= 2 and _are_together(asked.words, best)
+
+
+def _are_together(words: Sequence[Token], paper: Signals) -> bool:
+    """Whether one sentence of the paper, or its title, has all the words."""
+    sentences = (paper.reading.title, *paper.reading.sentences)
+    return any(all(share(token, sentence) for token in words) for sentence in sentences)
+
+
+def _is_in_none(token: Token, papers: Sequence[Signals]) -> bool:
+    return not any(share(token, paper.reading) for paper in papers)
 
 
 def _lacking(asked: Asked, best: Signals) -> float:
@@ -137,26 +146,19 @@ def _foreign(asked: Asked, papers: Sequence[Signals]) -> list[Token]:
     """
     terms = glossary.terms(asked.text, asked.words)
     single = [term.words[0] for term in terms if len(term.words) == 1]
-    return [token for token in single if not any(share(token, paper.reading) for paper in papers)]
+    return [token for token in single if _is_in_none(token, papers)]
 
 
 def _apart(asked: Asked, papers: Sequence[Signals]) -> list[Term]:
     """Return the terms of two words, as "state space", that are together in no sentence."""
     terms = glossary.terms(asked.text, content(asked.text))
-    sentences = [s for paper in papers for s in (paper.reading.title, *paper.reading.sentences)]
-    return [
-        term
-        for term in terms
-        if len(term.words) == 2 and not any(all(share(t, s) for t in term.words) for s in sentences)
-    ]
+    pairs = [term for term in terms if len(term.words) == 2]
+    return [term for term in pairs if not any(_are_together(term.words, paper) for paper in papers)]
 
 
 def _unsaid(asked: Asked, best: Signals) -> bool:
     """Whether a term stands after "which" or "what" and no single sentence has all that stands there."""
-    sentences = (best.reading.title, *best.reading.sentences)
-    return bool(glossary.terms(asked.text, asked.head)) and not any(
-        all(share(token, sentence) for token in asked.head) for sentence in sentences
-    )
+    return bool(glossary.terms(asked.text, asked.head)) and not _are_together(asked.head, best)
 
 
 def _missing_everywhere(asked: Asked, papers: Sequence[Signals]) -> tuple[str, ...]:
@@ -209,7 +211,7 @@ def _unknown(asked: Asked, papers: Sequence[Signals]) -> str:
     foreign = _foreign(asked, papers)
     runs: list[list[Token]] = [[]]
     for token in asked.words:
-        if any(share(token, paper.reading) for paper in papers):
+        if not _is_in_none(token, papers):
             runs.append([])
         elif runs[-1] and asked.text[runs[-1][-1].end : token.start].strip(" -"):
             runs.append([token])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from rag.chain.question import Asked
@@ -239,10 +239,20 @@ def _worth_embedding(
 
 
 def _covered(words: Sequence[Token], text: Sentence | Reading, weights: dict[str, float]) -> float:
+    return _mean((share(t, text) for t in words), words, weights)
+
+
+def _mean(values: Iterable[float], words: Sequence[Token], weights: dict[str, float]) -> float:
+    """Return the mean of a value for each word, by the words' weights; 0 without words."""
     total = sum(weights[t.stem] for t in words)
     if not total:
         return 0.0
-    return sum(weights[t.stem] * share(t, text) for t in words) / total
+    return sum(weights[t.stem] * value for t, value in zip(words, values, strict=True)) / total
+
+
+def _kin(token: Token, reading: Reading) -> float:
+    """Return how well a paper has a word, also in words of the field that are near in meaning."""
+    return max(share(token, reading), _KIN if meanings(token.stem) & reading.meanings else 0.0)
 
 
 def share(token: Token, text: Sentence | Reading) -> float:
@@ -277,7 +287,9 @@ class _Look:
             dense=self._dense(hit, words),
             cosine=max((s.cosine for s in scored), default=0.0) if self.similarity else _usual(words),
             words=words,
-            kin=self._kin(reading) if asked.words else 1.0,
+            kin=_mean((_kin(t, reading) for t in asked.words), asked.words, self.weights)
+            if asked.words
+            else 1.0,
             named=1.0 - len(missing) / count if count else 1.0,
             anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
             fills=_filled(asked, reading, scored),
@@ -285,14 +297,6 @@ class _Look:
             missing=missing,
             scored=scored,
         )
-
-    def _kin(self, reading: Reading) -> float:
-        had = [
-            max(share(t, reading), _KIN if meanings(t.stem) & reading.meanings else 0.0)
-            for t in self.asked.words
-        ]
-        weights = [self.weights[t.stem] for t in self.asked.words]
-        return sum(w * h for w, h in zip(weights, had, strict=True)) / sum(weights)
 
     def _dense(self, hit: Hit, words: float) -> float:
         if "dense" in hit.scores:
@@ -453,17 +457,13 @@ def _has_figure(sentence: Sentence, figure: numbers.Quantity) -> bool:
 
 
 def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, float]) -> str | None:
-    """Return how the nearest sentences deny what a "why" takes for granted."""
-    if not (asked.presumes or _ASKS_WHICH.match(asked.text)):
+    """Return how the nearest sentences deny what a "why" takes for granted, if it denies nothing itself."""
+    if not (asked.presumes or _ASKS_WHICH.match(asked.text)) or direction.read(asked.text).cued:
         return None
     nearest = sorted(scored, key=lambda s: -s.score)[:2]
     for one in nearest:
         if one.words >= _LEAST_NEAR:
-            found = (
-                asked.presumes
-                and not direction.read(asked.text).cued
-                and direction.conflict(asked.text, one.sentence.span.text)
-            )
+            found = asked.presumes and direction.conflict(asked.text, one.sentence.span.text)
             found = found or _denied(asked, one.sentence, weights)
             if found:
                 return found
@@ -471,10 +471,10 @@ def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, fl
 
 
 def _denied(asked: Asked, sentence: Sentence, weights: dict[str, float]) -> str | None:
-    """Return which of the question's rarer words the sentence denies, if the question denies nothing."""
-    said, stands = direction.read(asked.text), direction.read(sentence.span.text)
-    if said.cued or not asked.words:
+    """Return which of the question's rarer words the sentence denies."""
+    if not asked.words:
         return None
+    stands = direction.read(sentence.span.text)
     denied = {concept_of_stem(word) for word in stands.denied | stands.excluded}
     least = _RARE * max(weights[t.stem] for t in asked.words)
     found = next(

@@ -1,7 +1,7 @@
 """Terms of machine learning, as opposed to everyday words.
 
     >>> [term.text for term in terms("Does anyone use state space models for a quick poem?")]
-    ['state space', 'space models']
+    ['state space', 'space', 'space models']
 
 Whoever asks in words of their own ("a quick poem") may mean a paper that has none of them. Whoever asks with
 a term of the field means that, and a paper about it would use it.
@@ -18,6 +18,7 @@ from pathlib import Path
 from rag.text.normalise import plain
 from rag.text.stem import stem
 from rag.text.tokens import Token, tokens
+from rag.text.words import listed
 
 FILE = Path(__file__).parents[1] / "data" / "glossary.txt"
 
@@ -32,8 +33,7 @@ class Term:
 
 @lru_cache(maxsize=1)
 def _glossary() -> frozenset[tuple[str, ...]]:
-    lines = FILE.read_text("utf-8").splitlines()
-    return frozenset(tuple(map(stem, line.split())) for line in lines if not line.startswith("#"))
+    return frozenset(tuple(map(stem, line.split())) for line in listed(FILE))
 
 
 def terms(text: str, words: Sequence[Token] | None = None) -> list[Term]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from rag.text.stem import stem
+from rag.text.words import word_set
 
 _LINES = (
     "improve improvement enhance boost better strengthen gain upgrade raise increase grow growth",
@@ -197,6 +198,7 @@ def concept(word: str) -> str:
     return concept_of_stem(stem(word))
 
 
+@lru_cache(maxsize=1)
 def vocabulary() -> frozenset[str]:
     """Return every word of the table."""
-    return frozenset(word for line in _LINES for word in line.split())
+    return word_set(*_LINES)

@@ -3,7 +3,7 @@
     >>> bool(meanings("pictur") & meanings("imag")), bool(meanings("pictur") & meanings("reward"))
     (True, False)
 
-Wider than ``synonyms``, whose words can stand for one another in a claim: a picture is no vision. Good for
+Wider than ``synonyms``, whose words can stand for one another in a claim: a doctor is no radiologist. Good for
 putting papers in order, where the nearest wins; not for checking what is said of them.
 """
 
@@ -15,6 +15,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from rag.text.stem import stem
+from rag.text.words import listed
 
 FILE = Path(__file__).parents[1] / "data" / "thesaurus.txt"
 _NONE: frozenset[int] = frozenset()
@@ -23,10 +24,9 @@ _NONE: frozenset[int] = frozenset()
 @lru_cache(maxsize=1)
 def _table() -> Mapping[str, frozenset[int]]:
     table: dict[str, set[int]] = defaultdict(set)
-    for number, line in enumerate(FILE.read_text("utf-8").splitlines()):
-        if not line.startswith("#"):
-            for word in line.split():
-                table[stem(word)].add(number)
+    for number, line in enumerate(listed(FILE)):
+        for word in line.split():
+            table[stem(word)].add(number)
     return {word: frozenset(numbers) for word, numbers in table.items()}
 
 
