@@ -3,8 +3,8 @@
     >>> bool(meanings("pictur") & meanings("imag")), bool(meanings("pictur") & meanings("reward"))
     (True, False)
 
-Wider than ``synonyms``, whose words can stand for one another in a claim: a doctor is no radiologist. Good for
-putting papers in order, where the nearest wins; not for checking what is said of them.
+Wider than ``synonyms``, whose words can stand for one another in a claim: a doctor is no radiologist. Good
+for putting papers in order, where the nearest wins; not for checking what is said of them.
 """
 
 from __future__ import annotations
