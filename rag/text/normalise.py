@@ -66,6 +66,8 @@ _OPENING = word_set("A About After All Among At From In Nearly Of Over Overall T
 # "2·10⁵" and "2·3·5" multiply.
 _DECIMAL = re.compile(rf"(?<![\d.,{_DOTS}])\d+(?P<dot>[{_DOTS}])\d+(?![\d{_DOTS}^(⁰¹²³⁴⁵⁶⁷⁸⁹⁻]|[.,]\d)")
 _RAISED = re.compile(r"[⁺⁻]?[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
+# What folds to itself, a run at once, or one character that may not.
+_RUN_OR_CHAR = re.compile(r"[!-~]+|[^!-~]")
 _MARK = re.compile(r"\[\s*\d+(?:\s*[,;‐‑‒–—-]\s*\d+)*\s*\]")
 _BOUNDED = re.compile(
     r"(?:\b(?:[Ii]ntervals?|[Rr]anges?|ranging|[Ww]ithin|[Bb]etween|domain|scales?|CI|IQR)(?: of| is| was)?"
@@ -100,8 +102,13 @@ def fold(text: str) -> Folded:
     chars: list[str] = []
     origin: list[int] = []
     figures = dict(_figures(text))
-    for offset, char in enumerate(text):
-        for piece in char if "!" <= char <= "~" else figures.get(offset) or _folded(char):
+    for match in _RUN_OR_CHAR.finditer(text):
+        offset, run = match.start(), match[0]
+        if "!" <= run[0] <= "~":
+            chars.extend(run)
+            origin.extend(range(offset, match.end()))
+            continue
+        for piece in figures.get(offset) or _folded(run):
             if piece == " " and (not chars or chars[-1] == " "):
                 continue
             chars.append(piece)

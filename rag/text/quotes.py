@@ -20,7 +20,7 @@ from rag.text.normalise import Folded, fold
 
 # What carries meaning in a quotation: words, decimals, signs before digits, percent and comparison signs.
 _SIGNIFICANT = re.compile(
-    r"\\times|\\(?:geq?|leq?|pm|sim|approx|mu|%)|[^\W_]|(?<=\d)[.,^/](?=\d)|[-+](?=\d)|[%±<>≤≥=≠≈~×\u0338]"
+    r"\\times|\\(?:geq?|leq?|pm|sim|approx|mu|%)|[^\W_]+|(?<=\d)[.,^/](?=\d)|[-+](?=\d)|[%±<>≤≥=≠≈~×\u0338]"
 )
 _LATEX = {
     r"\times": "x", r"\ge": "≥", r"\geq": "≥", r"\le": "≤", r"\leq": "≤", r"\pm": "±", r"\sim": "~",
@@ -110,8 +110,9 @@ def _bare(low: str) -> tuple[str, tuple[int, ...]]:
     chars: list[str] = []
     places: list[int] = []
     for match in _SIGNIFICANT.finditer(low):
-        chars.append(_LATEX.get(match[0], match[0]) if len(match[0]) > 1 or match[0] == "×" else match[0])
-        places.append(match.start())
+        sign = _LATEX.get(match[0])
+        chars.append(sign or match[0])
+        places.extend((match.start(),) if sign else range(match.start(), match.end()))
     return "".join(chars), tuple(places)
 
 
