@@ -115,6 +115,22 @@ def test_a_share_and_a_cost_are_figures_whatever_they_are_called() -> None:
     )
 
 
+def test_a_setting_is_stated_only_where_the_paper_speaks_of_it() -> None:
+    text = (
+        "BrambleNet clips gradients and fits 3 networks on 16 devices. It reaches 4.2% error with 250 nodes."
+    )
+    pile = hits([paper("bramble", text), *PILE])
+    for question, what in (
+        ("What batch size does BrambleNet use?", "what batch size"),
+        ("Which discount factor was BrambleNet given?", "what discount factor"),
+        ("What FID does BrambleNet reach?", "what FID"),
+    ):
+        assert decide(question, pile).reason == f"The abstract of bramble does not state {what}."
+    told = hits([paper("bramble", f"{text} A batch size of 256 gives an FID of 3.1."), *PILE])
+    assert decide("What batch size does BrambleNet use?", told).answer
+    assert decide("What FID does BrambleNet reach?", told).answer
+
+
 def test_which_takes_for_granted_what_the_paper_may_deny() -> None:
     pile = hits([paper("plan", "PlanNet searches plans. No handmade heuristics are needed."), *PILE])
     declined = decide("Which handmade heuristics does PlanNet use?", pile)

@@ -66,8 +66,16 @@ _KINDS = word_set(
 _STRICT = frozenset(
     map(
         stem,
-        word_set("rate length dimension rank temperature depth width threshold value budget frequency dose"),
+        word_set(
+            "rate length dimension rank temperature depth width threshold value budget frequency dose",
+            "bleu rouge fid wer cer map ap iou miou psnr ssim auc auroc f1 likelihood log-likelihood",
+        ),
     )
+)
+# Of these the word before says which: "discount factor", "batch size". Others say such things in other words.
+_TIED = frozenset(map(stem, ("factor", "size", "norm")))
+_UNTIED = frozenset(
+    map(stem, ("speedup", "speed-up", "sample", "effect", "model", "compression", "acceleration"))
 )
 _EPONYMS = word_set(
     "gaussian bayesian markov fourier euclidean hessian bernoulli poisson transformer transformers",
@@ -123,7 +131,10 @@ def _is_same(noun: str, other: str) -> bool:
 
 
 def _amount(asked: Asked, sentence: Sentence) -> float:
-    if set(asked.slot.nouns) & _STRICT and not set(asked.slot.nouns) & sentence.stems:
+    nouns, near = set(asked.slot.nouns), set(asked.slot.near)
+    if nouns & _STRICT and not nouns & sentence.stems:
+        return 0.0
+    if nouns & _TIED and near - _UNTIED and not near & sentence.stems:
         return 0.0
     return max((_fits(q, asked.slot.unit) for q in _figures(asked, sentence)), default=0.0)
 

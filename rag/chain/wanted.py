@@ -114,13 +114,14 @@ _MEASURES = word_set(
     "gain size margin",
     "perplexity figure number value length dimension dimensionality rank temperature depth width",
     "threshold budget",
-    "throughput bandwidth frequency improvement reduction drop increase precision recall amount dose",
+    "throughput bandwidth frequency improvement reduction drop increase precision recall amount dose norm",
+    "bleu rouge fid wer cer map ap iou miou psnr ssim auc auroc f1 likelihood log-likelihood",
 )
 # "What fraction of tokens": whose, the rest says.
 _ANY_MEASURE = word_set("percentage percent fraction proportion share figure number value amount name part")
 _OF = re.compile(r"(?P<phrase>(?:[\w-]+ ){1,3}of (?:the |an? )?[\w -]{2,60})", re.IGNORECASE)
 # Measures only with a word before them: "which embedding dimension", but "along which dimension".
-_VAGUE = word_set("dimension factor size length increase drop")
+_VAGUE = word_set("dimension factor size length increase drop norm map likelihood")
 _NAMED = word_set(
     "model llm network backbone teacher student baseline dataset benchmark corpus checkpoint",
     "tokenizer optimizer",

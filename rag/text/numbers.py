@@ -89,6 +89,9 @@ _TENS = {
 _TIMES = {
     "dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12,
 }  # fmt: skip
+_PARTS = {
+    "third": 3, "quarter": 4, "fifth": 5, "sixth": 6, "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+}  # fmt: skip
 _VALUES = {"a": 1, "an": 1, "zero": 0, **_ONES, **_TEENS, **_TENS}
 _SPELLED: dict[str, tuple[float, str]] = {
     "half": (0.5, ""), "quarter": (0.25, ""),
@@ -145,7 +148,15 @@ _CARDINAL = (
     rf"|(?:{_THOUSANDS})(?:[ -]{_THOUSANDS})*(?:(?: and |[ -])(?:{_HUNDREDS}){_ENDING})?"
     rf"|{_HUNDREDS})(?P<half> and (?:a|one) half\b)?"
 )
-_WORD = re.compile(rf"(?<![\w-])(?:(?P<cardinal>{_CARDINAL})|(?:{'|'.join(_SPELLED)})(?!\w))", re.IGNORECASE)
+# "Two thirds" and "a fifth of the", but "a third model" is the next one.
+_PART = (
+    rf"(?P<above>{'|'.join(_ONES)}|an?)[ -](?P<below>{'|'.join(_PARTS)})"
+    r"(?:s\b|(?= (?:of|as|the|fewer|less)\b))"
+)
+_WORD = re.compile(
+    rf"(?<![\w-])(?:(?P<part>{_PART})|(?P<cardinal>{_CARDINAL})|(?:{'|'.join(_SPELLED)})(?!\w))",
+    re.IGNORECASE,
+)
 _MAGNITUDE_STEP = re.compile(r"\b(?:an?|one) order of magnitude\b", re.IGNORECASE)
 _BOUND = re.compile(
     rf"(?<![\w<>])(?:{'|'.join(f'(?P<{name}>{words})' for name, words in _BOUNDS.items())})"
@@ -155,7 +166,9 @@ _BOUND = re.compile(
 _JOINED = re.compile(r" ?(?:(?P<tight>/|-)|,|,? ?to|,? ?and|,? ?or) ?")
 # "(1) read" and "2) write" number the items of a list; no list here comes to twenty items.
 _ENUMERATOR = re.compile(r"(?:(?P<open>\()|(?:^|(?<=[ :;,])))(?P<number>1?\d)\)(?!\w)")
-_BEFORE = re.compile(r"(?<![\d ]) ?×\Z")
+_BEFORE = re.compile(
+    r"(?:(?<![\d ]) ?×|\bby (?:an? (?:[a-z]+ )?)?factors? of (?:(?:up|close) to |[a-z]+ ){0,2}(?:an? )?)\Z"
+)
 _AFTER = re.compile(r"[^\W\d_]+(?:'s)?")
 # "$7.66\\times$" costs nothing.
 _FORMULA = re.compile(r"\$(?:[^$ ]*[\\^{}][^$ ]*\$|[^$]{1,40}\$(?! ?[\d.]))")
@@ -206,7 +219,7 @@ def _digits(text: str) -> Iterable[Quantity]:
         unit, scale, end = _tail(text, match.end(), tail)
         if match["money"] and not _FORMULA.match(text, match.start()):
             unit = _MONEY[match["money"]]
-        elif not unit and _BEFORE.search(text, max(0, begin - 3), begin):
+        elif not unit and _BEFORE.search(text, max(0, begin - 40), begin):
             unit = "x"
         size, step = _sizes(match, scale)
         value = float(size) if size.is_finite() else inf
@@ -278,10 +291,12 @@ def _tail(text: str, end: int, tail: re.Match[str] | None) -> tuple[str, float, 
 def _words(text: str) -> Iterable[Quantity]:
     for match in _WORD.finditer(text):
         said = match[0].lower()
-        value, unit = (_cardinal(said), "") if match["cardinal"] else _SPELLED[said]
+        value, unit = _spelled(match)
         written, scale, end = _tail(text, match.end(), _TAIL.match(text, match.end()))
         if said == "one" and not written and scale == 1.0:
             continue  # a pronoun more often than a count
+        if not unit and not written and _BEFORE.search(text, max(0, match.start() - 40), match.start()):
+            unit = "x"
         bound = _bound(text, match.start())
         yield Quantity(
             value * scale,
@@ -299,6 +314,14 @@ def _words(text: str) -> Iterable[Quantity]:
         yield Quantity(
             10.0, "x", (), _bound(text, match.start()), False, 0.0, True, False, match.start(), match.end()
         )
+
+
+def _spelled(match: re.Match[str]) -> tuple[float, str]:
+    """Return value and unit of a match of ``_WORD``."""
+    if match["part"]:
+        return _VALUES[match["above"].lower()] / _PARTS[match["below"].lower()], ""
+    said = match[0].lower()
+    return (_cardinal(said), "") if match["cardinal"] else _SPELLED[said]
 
 
 def _cardinal(words: str) -> float:
@@ -384,7 +407,7 @@ def _same_value(claim: Quantity, other: Quantity) -> float:
     if abs(mine - theirs) <= 1e-9 * max(abs(mine), abs(theirs)):
         return 1.0
     if claim.spelled and claim.value < 1 and other.unit == "%":
-        return float(theirs == 100 * mine)
+        return float(theirs in (round(100 * mine, digits) for digits in range(3)))  # two thirds: 66.7%
     gap = theirs - mine
     near = claim.bound == "near" and abs(gap) <= claim.step
     over = claim.bound == "lower" and 0 <= gap < 2 * claim.step
