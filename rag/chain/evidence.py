@@ -126,10 +126,11 @@ def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) 
     them is there anyway; or it is just a capitalised word that stands in no title.
     """
     looked_up = search.search(name.text, top=_LOOKED_UP, filters=filters)
-    having = {hit.paper.key: hit for hit in [*looked_up, *hits] if _about(name, hit.paper)}
-    best = max(having.values(), key=lambda hit: _about(name, hit.paper), default=None)
-    if best is None:
+    about = {hit.paper.key: (_about(name, hit.paper), hit) for hit in [*looked_up, *hits]}
+    having = {paper: pair for paper, pair in about.items() if pair[0]}
+    if not having:
         return None, False
+    much, best = max(having.values(), key=lambda pair: pair[0])
     retrieved = {hit.paper.key for hit in hits}
     among = bool(retrieved & having.keys())
     if among and len(having) >= _COMMON and key((best.paper.title or "").partition(":")[0]) != name.key:
@@ -137,7 +138,7 @@ def _best_on(name: Name, hits: Sequence[Hit], search: Search, filters: Filters) 
     least = 1 if name.strong else _IN_TITLE
     if among and best.paper.key not in retrieved:
         least = max(least, _CENTRAL)
-    return (best if _about(name, best.paper) >= least else None), len(having) == 1
+    return (best if much >= least else None), len(having) == 1
 
 
 def _about(name: Name, paper: Paper) -> int:

@@ -145,7 +145,8 @@ def measure(
         sentences = [readings[i].sentences[j].span.text for i, j in sorted(embedded)]
         passages = [hit.passage.text for hit in hits if "dense" not in hit.scores]
         similarity.prepare([asked.bare, asked.text, *sentences, *passages])
-    look = _Look(asked, weights, readings, similarity, embedded)
+    having = {name: {i for i, r in enumerate(readings) if r.lexicon.has(name)} for name in asked.names}
+    look = _Look(asked, weights, readings, similarity, embedded, having)
     return [look.at(hit, reading) for hit, reading in zip(hits, readings, strict=True)]
 
 
@@ -273,6 +274,7 @@ class _Look:
     readings: Sequence[Reading]
     similarity: Similarity | None
     embedded: frozenset[tuple[int, int]]
+    having: dict[Name, set[int]]
 
     def at(self, hit: Hit, reading: Reading) -> Signals:
         asked = self.asked
@@ -291,7 +293,7 @@ class _Look:
             if asked.words
             else 1.0,
             named=1.0 - len(missing) / count if count else 1.0,
-            anchored=float(any(self._picks_out(name, reading) for name in asked.names)),
+            anchored=float(any(self._picks_out(name, place) for name in asked.names)),
             fills=_filled(asked, reading, scored),
             contradicted=_contradiction(asked, scored, self.weights),
             missing=missing,
@@ -318,10 +320,10 @@ class _Look:
         kind = 0.0 if not asked.slot.kind else 0.6 * filled
         return Scored(sentence, words, cosine, filled, named, 0.5 * words + 0.6 * cosine + kind + 0.3 * named)
 
-    def _picks_out(self, name: Name, reading: Reading) -> bool:
+    def _picks_out(self, name: Name, place: int) -> bool:
         """Whether the paper has the name and few of the others do."""
-        having = [r for r in self.readings if r.lexicon.has(name)]
-        return reading in having and are_few(len(having), len(self.readings))
+        having = self.having[name]
+        return place in having and are_few(len(having), len(self.readings))
 
 
 def are_few(having: int, read: int) -> bool:

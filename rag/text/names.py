@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from rag.text.acronyms import ACRONYMS
 from rag.text.normalise import plain, spell_greek
@@ -68,6 +68,8 @@ _NOT_NAMES = word_set(
 )
 
 
+# One question looks at the same dozen papers, their titles and sentences several times.
+@lru_cache(maxsize=1024)
 def find(text: str) -> tuple[Name, ...]:
     """Return the names of ``text`` in order."""
     folded = plain(text)
