@@ -2,7 +2,7 @@
 
     >>> names = read("How many ICML papers from 2025 mention editing?", venues=lambda: {"ICML"})
     >>> [criterion.words for criterion in names]
-    ["are from ICML", "are from 2025", "mention “editing”"]
+    ['are from ICML', 'are from 2025', 'mention “editing”']
     >>> read("Which papers improve model editing?", venues=lambda: {"ICML"}) is None
     True
 

@@ -1,8 +1,10 @@
 """Reads a model's JSON reply as it streams in, forgiving what models get wrong.
 
-    >>> reply = Reply(json_reader)
-    >>> [d.text for piece in pieces for d in reply.feed(piece)]     # a sentence as soon as it is complete
-    ['VinePPO beats PPO.', 'It needs fewer steps.']
+    >>> from rag.adapters.partial_json import read
+    >>> reply = Reply(read)
+    >>> pieces = ['{"answerable": true, "sentences": [{"text": "It is fast."', '}, {"text": "It', ' is."}]}']
+    >>> [[draft.text for draft in reply.feed(piece)] for piece in pieces]   # as soon as one is complete
+    [[], ['It is fast.'], ['It is.']]
     >>> reply.answerable, reply.error
     (True, None)
 

@@ -1,5 +1,6 @@
 """How much of a sentence a piece of evidence carries, and what speaks against it.
 
+    >>> from rag.records import Source
     >>> paper = Paper("p", "We propose X1. It cuts memory use by 60%.", Source("f", 1))
     >>> text = Reading(paper)
     >>> weigh("X1 reduces memory usage by 60 percent.", [text]).support > 0.7

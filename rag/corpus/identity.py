@@ -5,9 +5,11 @@ page, a normalised title with its first author, or a near-identical abstract. Si
 that an index of any size finds the paper of a new record by looking up a handful of them. An address alone
 may be that of a list of papers: what two records say can contradict it (``contradicted``).
 
->>> preprint, published = ...                          # arXiv v1, and the proceedings' record
->>> merge(preprint, published).abstract == published.abstract
-True
+>>> from rag.records import Source
+>>> preprint = Paper("a", "We think so.", Source("f", 1), arxiv_id="2501.00001v1", url="https://arxiv.org/abs/2501.00001")
+>>> published = Paper("b", "We know so.", Source("f", 2), arxiv_id="2501.00001", venue="ICML", year=2025)
+>>> merge(preprint, published).abstract
+'We know so.'
 """
 
 from __future__ import annotations
