@@ -14,7 +14,7 @@ from tests.chain_fakes import Shelf, paper, pile_of
 PAPERS = [
     paper("a", "We edit models. It works.", title="Model editing at scale", year=2025, venue="ICML",
           authors=("Ada Lovelace", "José Núñez")),
-    paper("b", "Some say little. Model editing is hard, and LoRA helps.", year=2024, venue="ICML",
+    paper("b", "Some say little on GPT-4. Model editing is hard. LoRA helps.", year=2024, venue="ICML",
           authors=("Grace Hopper",)),
     paper("c", "μCODE writes code.", year=2025, venue="Nature Methods"),
 ]  # fmt: skip
@@ -56,6 +56,21 @@ CASES = {
     "How many authors does the LoRA paper have?": ("“b” has 1 author.", "b"),
     "Which paper has the most authors?": ("“Model editing at scale” has the most authors, 2.", "a"),
     "When was the μCODE paper published?": ("“c” appeared at Nature Methods 2025.", "c"),
+    "Who proposed LoRA?": ("“b” is by Grace Hopper.", "b"),
+    "Who wrote μCODE?": ("“c” has no authors on record.", "c"),
+    "the authors of model editing at scale": (
+        "“Model editing at scale” is by Ada Lovelace and José Núñez.",
+        "a",
+    ),
+    "What year is the LoRA paper from?": ("“b” appeared at ICML 2024.", "b"),
+    "When did LoRA come out?": ("“b” appeared at ICML 2024.", "b"),
+    "Where did μCODE appear?": ("“c” appeared at Nature Methods 2025.", "c"),
+    "What is the title of the μCODE paper?": ("“c” has no title on record.", "c"),
+    "link to LoRA": ("“b” has no address on record.", "b"),
+    "Who created GPT-4?": None,  # mentioned, and by somebody else
+    "Who wrote GPT-4?": None,
+    "Who proposed the loss that LoRA uses?": None,
+    "link to the code of LoRA": None,
     "How many papers mention LoRA or μCODE?": ("2 of 3 papers mention “LoRA” or “μCODE”.", "bc"),
     "How many papers mention LoRA and model editing?": (
         "1 of 3 papers mentions “LoRA” and mentions “model editing”.",
@@ -136,7 +151,7 @@ def test_a_mention_is_shown_by_its_sentence() -> None:
     counted = count("How many papers mention LoRA?", PILE.store, Filters())
     assert counted is not None
     (cited,) = counted.sentence.citations
-    assert cited.quote == "Model editing is hard, and LoRA helps."
+    assert cited.quote == "LoRA helps."
     assert PAPERS[1].abstract[cited.start : cited.end] == cited.quote
 
 

@@ -80,6 +80,43 @@ def test_the_sentence_that_answers(question: str, key: str, words: str) -> None:
     assert words in " ".join(s.text for s in found.sentences)
 
 
+KNIT = (
+    "Sock patterns are hard to follow, however good the light. We propose KnitNet, which reads them aloud. "
+    "Its voice is calm. In experiments KnitNet halves the number of dropped stitches."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        ("What problem does KnitNet solve?", "hard to follow"),
+        ("What motivates KnitNet?", "hard to follow"),
+        ("what is the main contribution of KnitNet", "We propose KnitNet"),
+        ("Main idea of KnitNet?", "KnitNet"),
+        ("What is novel about knitnet?", "We propose KnitNet"),
+        ("What are the key findings of KnitNet?", "dropped stitches"),
+        ("How well does KnitNet perform?", "dropped stitches"),
+        ("what is the conclusion of the KnitNet paper", "dropped stitches"),
+        ("tl;dr KnitNet", "KnitNet"),
+        ("What's the gist of KnitNet?", "KnitNet"),
+        ("Why should I read the KnitNet paper?", "KnitNet"),
+        ("Explain KnitNet to me in simple terms", "KnitNet"),
+    ],
+)
+def test_every_abstract_tells_its_problem_its_idea_and_its_results(question: str, words: str) -> None:
+    found = ask(question, [*PILE, paper("knit", KNIT)])
+    assert [hit.paper.key for hit in found.papers] == ["knit"]
+    assert words in " ".join(s.text for s in found.sentences)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What is the main contribution of YarnNet?", "What are the limitations of KnitNet on looms?"],
+)
+def test_a_part_of_another_paper_or_of_none_is_declined(question: str) -> None:
+    assert not ask(question, [*PILE, paper("knit", KNIT)]).decision.answer
+
+
 def test_every_sentence_is_its_own_quotation() -> None:
     found = ask("Compare how SkimRead and TinyBits save time or memory")
     assert {s.citations[0].key for s in found.sentences} == {"skim", "tiny"}

@@ -115,7 +115,9 @@ def _one_for_each_name(asked: Asked, named: Sequence[Signals]) -> list[Signals]:
 
 def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], taste: Taste) -> list[Scored]:
     ordered = sorted(paper.scored, key=lambda s: -s.score)
-    if asked.slot.kind and ordered and ordered[0].fills >= _FILLED:
+    if asked.slot.kind == "part":
+        ordered = [s for s in ordered if s.fills == 1.0] or ordered  # the problem stands before the name
+    elif asked.slot.kind and ordered and ordered[0].fills >= _FILLED:
         ordered = [s for s in ordered if s.fills >= _FILLED]  # whoever asks for a figure wants no preamble
     picked: list[Scored] = []
     for scored in ordered:

@@ -1,7 +1,8 @@
-"""Questions about one paper's record: who wrote it, how many they are, when and where it appeared.
+"""Questions about one paper's record: who wrote it, when and where it appeared, its title, its address.
 
     "Who wrote the AnyEdit paper?"              ->  "“AnyEdit: ...” is by Ada Lovelace and Grace Hopper."
     "Which paper has the longest author list?"  ->  "“...” has the most authors, 18."
+    "Link to AnyEdit"                           ->  "“AnyEdit: ...” has no address on record."
 
 Only when the words point at exactly one paper, by its title or by a name in it.
 """
@@ -12,43 +13,64 @@ import re
 from collections.abc import Callable, Sequence
 
 from rag.chain.pile_grammar import normal
+from rag.chain.signals import is_topic
+from rag.chain.support import Reading
 from rag.records import Paper
-from rag.text.names import Lexicon, find
+from rag.text.names import Lexicon, Name, find
 from rag.text.normalise import plain
 
 _X = r"(?:the )?(?P<x>.+?)(?: (?:paper|article|work))?"
-_ASKED: tuple[tuple[re.Pattern[str], Callable[[Paper, re.Match[str]], str | None]], ...]
+# Of X nothing may be asked but this: "who proposed the loss that AnyEdit uses" is about something else.
+_ONLY_X = r"(?:the )?(?:paper |article )?(?P<only>.+?)(?: (?:paper|article))?"
 
 
-def _authors(paper: Paper, _: re.Match[str]) -> str | None:
-    return f"is by {_listed(paper.authors)}" if paper.authors else None
+def _authors(paper: Paper, _: re.Match[str]) -> str:
+    return f"is by {_listed(paper.authors)}" if paper.authors else "has no authors on record"
 
 
-def _how_many(paper: Paper, _: re.Match[str]) -> str | None:
+def _how_many(paper: Paper, _: re.Match[str]) -> str:
     number = len(paper.authors)
-    return f"has {number} author{'s' * (number != 1)}" if number else None
+    return f"has {number} author{'s' * (number != 1)}" if number else "has no authors on record"
 
 
-def _end_of_list(paper: Paper, match: re.Match[str]) -> str | None:
+def _end_of_list(paper: Paper, match: re.Match[str]) -> str:
     if not paper.authors:
-        return None
+        return "has no authors on record"
     last = match["place"].lower() in ("last", "senior")
     return f"has {paper.authors[-1 if last else 0]} as {'last' if last else 'first'} author"
 
 
-def _appeared(paper: Paper, _: re.Match[str]) -> str | None:
+def _appeared(paper: Paper, _: re.Match[str]) -> str:
     where = " ".join(str(part) for part in (paper.venue, paper.year) if part)
-    return f"appeared at {where}" if paper.venue else (f"is from {where}" if where else None)
+    if not where:
+        return "has no venue or year on record"
+    return f"appeared at {where}" if paper.venue else f"is from {where}"
+
+
+def _title(paper: Paper, _: re.Match[str]) -> str:
+    return "is its title" if paper.title else "has no title on record"
+
+
+def _address(paper: Paper, _: re.Match[str]) -> str:
+    doi = f"https://doi.org/{paper.doi}" if paper.doi else ""
+    arxiv = f"https://arxiv.org/abs/{paper.arxiv_id}" if paper.arxiv_id else ""
+    found = paper.url or doi or arxiv
+    return f"is at {found}" if found else "has no address on record"
 
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-_ASKED = tuple(
+_ASKED: tuple[tuple[re.Pattern[str], Callable[[Paper, re.Match[str]], str]], ...] = tuple(
     (re.compile(pattern, re.I), say)
     for pattern, say in (
         (rf"who (?:wrote|authored|(?:are|is) the authors? of) {_X}$", _authors),
+        (
+            r"(?:who (?:proposed|introduced|presented|developed|created|invented|made|came up with|is behind)"
+            rf"|(?:list |name |give me |show me )?(?:the )?authors? of|by whom is) {_ONLY_X}$",
+            _authors,
+        ),
         (rf"how many authors (?:does|do|did) {_X} have$", _how_many),
         (rf"how many authors (?:on|of|in) {_X}$", _how_many),
         (rf"(?:the )?number of authors (?:on|of|in) {_X}$", _how_many),
@@ -58,6 +80,17 @@ _ASKED = tuple(
             rf"(?:when|where|(?:in|at) (?:which|what) (?:year|venue|conference)|what year) was {_X} "
             r"(?:published|presented)$",
             _appeared,
+        ),
+        (
+            r"(?:when|where|(?:in |at )?(?:which|what) (?:year|venue|conference|journal)) (?:is|did) "
+            rf"{_ONLY_X} (?:from|appear|come out)(?: (?:in|at))?$",
+            _appeared,
+        ),
+        (rf"(?:(?:what is|give me|tell me) )?(?:the )?(?:full )?title of {_ONLY_X}$", _title),
+        (
+            r"(?:(?:what is|give me|show me) )?(?:the |an? )?(?:link|url|address) (?:to|of|for)"
+            rf" {_ONLY_X}$",
+            _address,
         ),
     )
 )
@@ -74,11 +107,10 @@ def said(question: str, papers: Callable[[], Sequence[Paper]]) -> tuple[str, lis
     if _MOST.match(text):
         return _most(papers())
     for pattern, say in _ASKED:
-        match = pattern.match(text)
-        paper = _meant(match["x"], papers()) if match else None
-        words = say(paper, match) if match and paper else None
-        if paper and words:
-            return f"“{paper.title or paper.key}” {words}.", [paper]
+        if match := pattern.match(text):
+            alone = "only" in match.groupdict()
+            paper = _meant(match["only" if alone else "x"], papers(), alone=alone)
+            return (f"“{paper.title or paper.key}” {say(paper, match)}.", [paper]) if paper else None
     return None
 
 
@@ -91,16 +123,27 @@ def _most(papers: Sequence[Paper]) -> tuple[str, list[Paper]] | None:
     return f"{names} {'has' if len(having) == 1 else 'have'} the most authors, {number}.", having
 
 
-def _meant(words: str, papers: Sequence[Paper]) -> Paper | None:
-    """The one paper with this title or key, else with these names in its title, else in its abstract."""
+def _meant(words: str, papers: Sequence[Paper], *, alone: bool) -> Paper | None:
+    """The one paper with this title or key, else with these names in its title, else in its abstract.
+
+    With ``alone``, the words must be a title, a key or a name and nothing else.
+    """
     exact = plain(words).strip("\"' ").casefold()
     same = [paper for paper in papers if exact in (plain(paper.title or "").casefold(), paper.key)]
     if len(same) == 1:
         return same[0]
     names = find(f"the {words}")  # a capital at the beginning would tell nothing
-    if not names:
+    if not names or (alone and (len(names) > 1 or len(names[0].text) < len(exact))):
         return None
     having = [paper for paper in papers if all(map(Lexicon(paper.title or "").has, names))]
     if not having and any(name.strong for name in names):
-        having = [paper for paper in papers if all(map(Lexicon(paper.abstract).has, names))]
+        having = [paper for paper in papers if _is_about(paper, names)]
     return having[0] if len(having) == 1 else None
+
+
+def _is_about(paper: Paper, names: Sequence[Name]) -> bool:
+    """Whether the abstract has the names and is about one of them: GPT-4 is not by those who only ran it."""
+    if not all(map(Lexicon(paper.abstract).has, names)):
+        return False
+    reading = Reading(paper)
+    return any(is_topic(name, reading) for name in names)

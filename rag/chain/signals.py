@@ -13,9 +13,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from rag.chain import roles
 from rag.chain.question import Asked
 from rag.chain.slots import fills
 from rag.chain.support import COMMON, Reading, Sentence, Similarity
+from rag.chain.wanted import Slot
 from rag.ports import Prepares
 from rag.records import Hit
 from rag.text import direction, glossary, numbers
@@ -156,7 +158,24 @@ def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     Only where it has none itself: "what is specache" asks for SpeCache. Names with a slip of the keyboard are
     mended.
     """
-    return _without_change(_with_names(asked, hits))
+    return _of_whole(_without_change(_with_names(asked, hits)))
+
+
+def _of_whole(asked: Asked) -> Asked:
+    """Return a question without the words that ask for a paper as a whole, or for its problem or results.
+
+    All of them where that is all it asks of what it names, else those that say nothing of its topic.
+    """
+    named = any(name.strong for name in asked.names) and asked.slot.kind in ("", "reason")
+    part = roles.asked_for(token.word for token in asked.words) if named and asked.words else None
+    # "Why should I read it?" asks for no cause, "why does it improve?" does.
+    if part is not None and not (asked.slot.kind and part):
+        slot = Slot("part", (part,)) if part else Slot()
+        return replace(asked, words=(), head=(), slot=slot, presumes=False)
+    words = tuple(token for token in asked.words if not roles.is_asking(token.word))
+    if not words:
+        return asked
+    return replace(asked, words=words, head=tuple(token for token in asked.head if token in words))
 
 
 def _without_change(asked: Asked) -> Asked:
@@ -421,10 +440,10 @@ def _tying(asked: Asked, reading: Reading) -> list[Name]:
     """
     if asked.slot.kind not in ("amount", "count") or asked.several:
         return []
-    return [n for n in asked.names if n.strong and reading.lexicon.has(n) and not _is_topic(n, reading)]
+    return [n for n in asked.names if n.strong and reading.lexicon.has(n) and not is_topic(n, reading)]
 
 
-def _is_topic(name: Name, reading: Reading) -> bool:
+def is_topic(name: Name, reading: Reading) -> bool:
     """Whether the paper is about it: it stands in the title, all over the abstract, or opens a sentence."""
     having = [s for s in reading.sentences if s.lexicon.has(name)]
     opening = any(s.names and s.names[0].key == name.key and s.names[0].start == 0 for s in having)

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import re
 
+from rag.chain import roles
 from rag.chain.question import Asked
 from rag.chain.support import Sentence
+from rag.chain.wanted import Slot
 from rag.text import numbers
 from rag.text.names import Name, key
 from rag.text.normalise import plain
@@ -96,13 +98,19 @@ def fills(asked: Asked, sentence: Sentence) -> float:
         return float(bool(_PATTERNS[slot.kind].search(sentence.span.text)))
     if slot.kind in _UNITS:
         return float(any(q.unit in _UNITS[slot.kind] for q in sentence.quantities))
-    if slot.kind == "listed":
-        return 1.0 if any(slot.nouns[0] in q.nouns for q in sentence.quantities if q.spelled) else 0.5
+    if slot.kind in ("part", "listed"):  # where no sentence has it, any may do
+        return 1.0 if _tells(slot, sentence) else 0.5
     if slot.kind == "count":
         return float(_is_counted(asked, sentence))
     if slot.kind == "amount":
         return _amount(asked, sentence)
     return _named(asked, sentence) if slot.kind else 0.5
+
+
+def _tells(slot: Slot, sentence: Sentence) -> bool:
+    if slot.kind == "part":
+        return roles.tells(slot.nouns[0], sentence.span.text)
+    return any(slot.nouns[0] in q.nouns for q in sentence.quantities if q.spelled)
 
 
 def gives(asked: Asked, sentence: Sentence) -> bool:

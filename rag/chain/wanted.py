@@ -25,8 +25,8 @@ class Slot:
 
     Attributes:
         kind: "count" (how many X), "amount" (how much, what rate), "named" (a model, a dataset: something
-            with a name), "listed" (the two parts), "reason", "duration", "money", "hardware", "language",
-            "licence", "place" (a link), "person", or "".
+            with a name), "listed" (the two parts), "part" (of a paper, see ``roles``), "reason",
+            "duration", "money", "hardware", "language", "licence", "place" (a link), "person", or "".
         nouns: what is counted (the last one in singular), or the stem of the measure or of the thing named.
         near: stems of the words before it ("embedding" of "which embedding model").
         unit: the unit wanted ("%", "x", "points", "size"), "" for any.

@@ -1,0 +1,87 @@
+"""Questions about a paper as a whole, and which of its sentences tell that part of it.
+
+    "What problem does AnyEdit solve?"         "problem"
+    "What is the main contribution of ReVISE"  "method"
+    "key findings of SpecPrefill"              "results"
+    "What is the gist of VinePPO?"             ""  (all of it)
+
+Every abstract answers them, hardly one in these words: that it has no "gist" says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from rag.text.words import word_set
+
+_PARTS = {
+    "problem": word_set(
+        "problem problems solve solves solved solving tackle tackles tackled address addresses addressed",
+        "goal goals aim aims objective objectives motivation motivate motivates motivated research",
+        "challenge challenges",
+    ),
+    "method": word_set(
+        "contribution contributions contribute contributes insight insights novel novelty new innovation",
+        "innovations innovative approach approaches method methods",
+    ),
+    "results": word_set(
+        "finding findings result results conclusion conclusions conclude concludes concluded experiment",
+        "experiments experimental perform performs performance outcome outcomes takeaway takeaways improve",
+        "improves improvement improvements evaluation",
+    ),
+}
+_WHOLE = word_set(
+    "main key core central major primary principal important interesting gist tldr tl dr abstract read",
+    "reading simple simply terms words layman plain everything point points message nutshell whole",
+    "content contents topic essence matter matters care",
+)
+# Beside a topic these only ask: "the main findings on calibration".
+_ASKING = word_set("main contribution contributions gist takeaway takeaways findings tldr everything")
+_SAYS = "propos|introduc|present|develop|design|describ|investigat|stud(?:y|ies)|analy[sz]|formulat|explor"
+_CUES = {
+    "problem": re.compile(
+        r"\b(?:however|but|yet|although|despite|challeng\w+|limit\w+|struggl\w+|suffer\w*|fail\w*"
+        r"|remain\w*|lack\w*|difficult\w*|problem\w*|issues?|cost\w*|expensive|gaps?|needs? (?:to|for)"
+        r"|bottlenecks?|hinder\w*|prohibitive\w*|hard|unclear|unexplored|important|crucial|essential(?:ly)?"
+        r"|questions?|inefficien\w+|ignor\w+|overlook\w*|aims? to)\b",
+        re.IGNORECASE,
+    ),
+    "method": re.compile(
+        rf"\b(?:we|this (?:paper|work|study)|here,?)\b.{{0,40}}\b(?:{_SAYS}|buil[dt])\w*"
+        r"|\b(?:novel|(?:key|core) (?:idea|insight))\b",
+        re.IGNORECASE,
+    ),
+    "results": re.compile(
+        r"\b(?:experiments?|results?|evaluat\w+|outperform\w*|achiev\w+|improv\w+|demonstrat\w+"
+        r"|show(?:s|n|ed)?|find(?:s|ings?)?|found|surpass\w*|superior|reveal\w*|reduc\w+|gains?)\b",
+        re.IGNORECASE,
+    ),
+}
+
+
+def is_asking(word: str) -> bool:
+    """Return whether a word says nothing of what is asked about, wherever it stands in a question."""
+    return word in _ASKING
+
+
+def asked_for(words: Iterable[str]) -> str | None:
+    """Return the part of a paper that the words of a question ask for, "" for all of it.
+
+    None where one of the words says more: "What problem does it solve in robotics?" is not answered by any
+    problem.
+    """
+    parts = set()
+    for word in words:
+        if word in _WHOLE:
+            continue
+        part = next((part for part, having in _PARTS.items() if word in having), None)
+        if part is None:
+            return None
+        parts.add(part)
+    return parts.pop() if len(parts) == 1 else ""  # "the main results and the approach": all of it
+
+
+def tells(part: str, sentence: str) -> bool:
+    """Return whether a sentence of an abstract tells this part of the paper."""
+    return bool(_CUES[part].search(sentence))
