@@ -14,8 +14,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from rag.chain import ellipsis
+from rag.chain import ellipsis, roles
 from rag.chain.mentions import Mention, find
+from rag.chain.question import read
 from rag.chain.turns import NOTHING, Cited, Context, Shown, Turn, mentions, together
 
 __all__ = ["Cited", "Resolved", "Rewrite", "Turn", "standalone"]
@@ -25,6 +26,7 @@ _AT_ONCE = 3  # papers that "they" may stand for
 _ON_TOPIC = 0.6  # share of its words that ties a question to a paper when no word points back
 _LINKED = re.compile(r"^(?:and|but|so|also|then)\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\bthe\s+([\w-]+)\b(?!\s+(?:of|by|from|for|in|that|which)\b)", re.IGNORECASE)
+_SUMS_UP = re.compile(r"\b(?:summar|overview\b|explain\b|describe\b)", re.IGNORECASE)
 _COMPARES = re.compile(
     r"\b(?:compare|versus|vs|than|differ|unlike|better|worse|beat|outperform)", re.IGNORECASE
 )
@@ -155,10 +157,19 @@ def _carries_on(question: str, context: Context) -> bool:
     """Whether a question without a word that points back still asks about the same paper."""
     if not context.main() or context.foreign(question) or mentions(question, context.main()[0]):
         return False
-    if _LINKED.match(question):
+    if _LINKED.match(question) or _asks_for_a_part(question):
         return True
     definite = any(context.has_word(match[1]) for match in _DEFINITE.finditer(question))
     return definite and context.shared(question) >= _ON_TOPIC
+
+
+def _asks_for_a_part(question: str) -> bool:
+    """Whether a question asks for what every paper has, "the main results?", and does not say of which."""
+    asked = read(question)
+    if asked.names or asked.several or asked.slot.kind not in ("", "reason"):
+        return False
+    words = [token.word for token in asked.words]
+    return roles.asked_for(words) is not None if words else bool(_SUMS_UP.search(question))
 
 
 def _rewritten(question: str, resolved: Sequence[tuple[Mention | None, tuple[Cited, ...]]]) -> Rewrite:

@@ -29,6 +29,10 @@ _PREPOSITION = (
     r"|unless)"
 )
 _ADVERBIAL = re.compile(rf"^({_PREPOSITION})\s+(.+)$", re.IGNORECASE)
+# "When was it published?" asks, "when it was published" adds.
+_INVERTED = re.compile(
+    r"when (?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)\b", re.I
+)
 _VERB = re.compile(
     r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|why|how|what|which|who|where"
     r"|list|compare|explain|show|give|tell|find)\b",
@@ -58,6 +62,8 @@ def _part(text: str) -> str | None:
         return about[1]
     linked = _LINKED.match(text)
     part = linked[1] if linked else text
+    if _INVERTED.match(part):
+        return None
     clause = re.match(r"(?:when|if|unless)\b[^,]*$", part, re.IGNORECASE)
     verbless = len(part.split()) <= _LONGEST and not _VERB.search(part)
     begins = linked or _ADVERBIAL.match(part)
