@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,9 @@ from rag.settings import load
 
 if TYPE_CHECKING:
     from chroma_servers import Running
+
+# In the background of a shell SIGINT is ignored, by whatever the tests start as well: no Ctrl-C would arrive.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
