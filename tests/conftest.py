@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # In the background of a shell SIGINT is ignored, by whatever the tests start as well: no Ctrl-C would arrive.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+ROOT = Path(__file__).parents[1]
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 
 
@@ -83,3 +84,9 @@ def running_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running
 
     with running(tmp_path_factory.mktemp("server")) as server:
         yield server
+
+
+@pytest.fixture
+def at_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The folder of the repository, where the suites have their files."""
+    monkeypatch.chdir(ROOT)

@@ -20,9 +20,7 @@ from rag.wiring.runs import Ask, Plan
 ROOT = Path(__file__).parents[1]
 
 
-@pytest.fixture(autouse=True)
-def at_root(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(ROOT)
+pytestmark = pytest.mark.usefixtures("at_root")
 
 
 @pytest.fixture(scope="module")

@@ -31,8 +31,7 @@ def causes(raw: dict[str, Any], growth: dict[int, Any], targets: Sequence[Sequen
 
 
 WORDS = """Verification by words: nothing stands out. Finding the quotations, the names, the figures,
-        and what is denied or reversed take about a fifth each; the limit was set where start-up and embedding
-        took half as long."""
+        and what is denied or reversed take about a fifth each."""
 COSINES = """Verification with cosines: each costs a run of the embedder, up to 20 for ten sentences
         of which none stands in its paper to the letter. A model takes longer than that to write
         one sentence, and each is checked while the next is written."""

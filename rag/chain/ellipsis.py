@@ -29,13 +29,11 @@ _PREPOSITION = (
     r"|unless)"
 )
 _ADVERBIAL = re.compile(rf"^({_PREPOSITION})\s+(.+)$", re.IGNORECASE)
+_AUXILIARY = r"is|are|was|were|do|does|did|can|could|will|would|should|has|have|had"
 # "When was it published?" asks, "when it was published" adds.
-_INVERTED = re.compile(
-    r"when (?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had)\b", re.I
-)
+_INVERTED = re.compile(rf"when (?:{_AUXILIARY})\b", re.IGNORECASE)
 _VERB = re.compile(
-    r"\b(?:is|are|was|were|do|does|did|can|could|will|would|should|has|have|had|why|how|what|which|who|where"
-    r"|list|compare|explain|show|give|tell|find)\b",
+    rf"\b(?:{_AUXILIARY}|why|how|what|which|who|where|list|compare|explain|show|give|tell|find)\b",
     re.IGNORECASE,
 )
 _LONGEST = 8

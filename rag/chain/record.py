@@ -23,19 +23,21 @@ _X = r"(?:the )?(?P<x>.+?)(?: (?:paper|article|work))?"
 # Of X nothing may be asked but this: "who proposed the loss that AnyEdit uses" is about something else.
 _ONLY_X = r"(?:the )?(?:paper |article )?(?P<only>.+?)(?: (?:paper|article))?"
 
+_NAMELESS = "has no authors on record"
+
 
 def _authors(paper: Paper, _: re.Match[str]) -> str:
-    return f"is by {_listed(paper.authors)}" if paper.authors else "has no authors on record"
+    return f"is by {_listed(paper.authors)}" if paper.authors else _NAMELESS
 
 
 def _how_many(paper: Paper, _: re.Match[str]) -> str:
     number = len(paper.authors)
-    return f"has {number} author{'s' * (number != 1)}" if number else "has no authors on record"
+    return f"has {number} author{'s' * (number != 1)}" if number else _NAMELESS
 
 
 def _end_of_list(paper: Paper, match: re.Match[str]) -> str:
     if not paper.authors:
-        return "has no authors on record"
+        return _NAMELESS
     last = match["place"].lower() in ("last", "senior")
     return f"has {paper.authors[-1 if last else 0]} as {'last' if last else 'first'} author"
 

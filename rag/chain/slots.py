@@ -12,7 +12,7 @@ import re
 from rag.chain import roles
 from rag.chain.question import Asked
 from rag.chain.support import Sentence
-from rag.chain.wanted import Slot
+from rag.chain.wanted import METRICS, Slot
 from rag.text import numbers
 from rag.text.names import Name, key
 from rag.text.normalise import plain
@@ -68,9 +68,9 @@ _KINDS = word_set(
 _STRICT = frozenset(
     map(
         stem,
-        word_set(
-            "rate length dimension rank temperature depth width threshold value budget frequency dose",
-            "bleu rouge fid wer cer map ap iou miou psnr ssim auc auroc f1 likelihood log-likelihood",
+        METRICS
+        | word_set(
+            "rate length dimension rank temperature depth width threshold value budget frequency dose"
         ),
     )
 )

@@ -109,13 +109,14 @@ _ENDS = word_set(
     "besides except like during after before under over when while per",
 )
 _COUNTED_UNTIL = _ENDS | word_set("per wrote needed required make made take takes")
-_MEASURES = word_set(
+# Measures that go by their own name: no other figure answers "what FID".
+METRICS = word_set("bleu rouge fid wer cer map ap iou miou psnr ssim auc auroc f1 likelihood log-likelihood")
+_MEASURES = METRICS | word_set(
     "percentage percent fraction proportion share ratio factor rate accuracy score speedup speed-up",
     "gain size margin",
     "perplexity figure number value length dimension dimensionality rank temperature depth width",
     "threshold budget",
     "throughput bandwidth frequency improvement reduction drop increase precision recall amount dose norm",
-    "bleu rouge fid wer cer map ap iou miou psnr ssim auc auroc f1 likelihood log-likelihood",
 )
 # "What fraction of tokens": whose, the rest says.
 _ANY_MEASURE = word_set("percentage percent fraction proportion share figure number value amount name part")

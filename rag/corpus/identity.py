@@ -6,7 +6,7 @@ that an index of any size finds the paper of a new record by looking up a handfu
 may be that of a list of papers: what two records say can contradict it (``contradicted``).
 
 >>> from rag.records import Source
->>> preprint = Paper("a", "We think so.", Source("f", 1), arxiv_id="2501.00001v1", url="https://arxiv.org/abs/2501.00001")
+>>> preprint = Paper("a", "We think so.", Source("f", 1), arxiv_id="2501.00001v1")
 >>> published = Paper("b", "We know so.", Source("f", 2), arxiv_id="2501.00001", venue="ICML", year=2025)
 >>> merge(preprint, published).abstract
 'We know so.'

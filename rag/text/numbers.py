@@ -219,7 +219,7 @@ def _digits(text: str) -> Iterable[Quantity]:
         unit, scale, end = _tail(text, match.end(), tail)
         if match["money"] and not _FORMULA.match(text, match.start()):
             unit = _MONEY[match["money"]]
-        elif not unit and _BEFORE.search(text, max(0, begin - 40), begin):
+        elif not unit and _is_factor(text, begin):
             unit = "x"
         size, step = _sizes(match, scale)
         value = float(size) if size.is_finite() else inf
@@ -231,6 +231,11 @@ def _digits(text: str) -> Iterable[Quantity]:
             -value if sign == "-" else value, unit, _nouns(text, end), bound, bool(sign), step, False, inside,
             begin, end, beyond,
         )  # fmt: skip
+
+
+def _is_factor(text: str, begin: int) -> bool:
+    """Whether the words before a number make a factor of it: "×3", "by a factor of three"."""
+    return bool(_BEFORE.search(text, max(0, begin - 40), begin))
 
 
 def _sizes(match: re.Match[str], scale: float) -> tuple[Decimal, float]:
@@ -295,12 +300,11 @@ def _words(text: str) -> Iterable[Quantity]:
         written, scale, end = _tail(text, match.end(), _TAIL.match(text, match.end()))
         if said == "one" and not written and scale == 1.0:
             continue  # a pronoun more often than a count
-        if not unit and not written and _BEFORE.search(text, max(0, match.start() - 40), match.start()):
-            unit = "x"
+        unit = unit or written or ("x" if _is_factor(text, match.start()) else "")
         bound = _bound(text, match.start())
         yield Quantity(
             value * scale,
-            unit or written,
+            unit,
             _nouns(text, end),
             bound,
             False,
