@@ -13,6 +13,7 @@ from rag.evals import gate
 from rag.evals.pipeline import Pipeline
 from rag.evals.results import Result
 from rag.evals.rows import Row, Tools, ask, ranked
+from rag.settings import Settings
 from rag.wiring import evals as wiring_evals
 from rag.wiring import runs as wiring_runs
 from rag.wiring.runs import Ask, Plan
@@ -42,6 +43,17 @@ def opened(extractive: tuple[Plan, Result]) -> Iterator[tuple[Pipeline, Tools]]:
 def test_the_gold_set_has_no_faults(suite: str) -> None:
     found, _ = wiring_runs.linted(Ask(suite))
     assert [f"{one.where} {one.check}: {one.message}" for one in found] == []
+
+
+def test_an_index_belongs_to_the_code_that_made_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    code = wiring_evals.indexing_code()
+    assert {path.parent.name for path in code} >= {*wiring_evals.INDEXING, "readers", "shapes"}
+    suite = wiring_runs.planned(Ask("extractive")).suite
+    before = wiring_evals.settings_of(suite, None, Settings()).index
+    changed = tmp_path / "clean.py"
+    changed.write_text("# another way to clean\n")
+    monkeypatch.setattr(wiring_evals, "indexing_code", lambda: [*code, changed])
+    assert wiring_evals.settings_of(suite, None, Settings()).index != before
 
 
 def test_the_gold_set_is_large_and_of_every_kind() -> None:

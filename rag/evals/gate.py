@@ -90,11 +90,10 @@ def write_baseline(path: Path, result: Result) -> None:
     head |= {"dials": dict(result.dials), "digests": dict(result.digests), "versions": dict(result.versions)}
     lines = [f" {json.dumps(name)}: {json.dumps(value, sort_keys=True)}," for name, value in head.items()]
     names = [name for name, metric in METRICS.items() if metric.unit == "share"]
+    found = {name: values(result.rows, name) for name in names}
     rows = []
     for first in {row.case: row for row in reversed(result.rows)}.values():
-        own = {
-            n: round(found[first.case], 4) for n in names if first.case in (found := values(result.rows, n))
-        }
+        own = {name: round(found[name][first.case], 4) for name in names if first.case in found[name]}
         rows.append("  " + json.dumps({"case": first.case, "cluster": first.cluster, "scores": own}))
     text = "\n".join(["{", *lines, ' "rows": [', ",\n".join(sorted(rows)), " ]", "}"]) + "\n"
     files.write(path, text)

@@ -1,7 +1,7 @@
 """Settings -> the live objects of the evals; like ``rag.wiring`` it imports adapters inside its functions.
 
-spec = Spec(suite, settings_of(suite), tape="replay")
-with opened(spec) as (pipeline, tools): ...
+spec = Spec(suite, settings_of(suite, index=None, own=settings), tape="replay")
+with opened(spec, note) as (pipeline, tools): ...
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SENT = (
     "verify",
 )
 """Dials that shape what is sent to the model: a recording depends on them and on no others."""
-HERE = Path(__file__).parent
+PACKAGE = Path(places.__file__).parent
 INDEXING = ("corpus", "index", "adapters", "text")
 PACKAGES = ("openai", "chromadb", "llama-index-core", "bm25s", "onnxruntime", "numpy", "vcrpy", "ir-measures")
 
@@ -115,9 +115,14 @@ def index_folder(suite: Suite, settings: Settings) -> Path:
     It is named by the papers and by the code that reads and indexes them, so a score never comes from an
     index that today's program would not make.
     """
-    code = manifest.files_digest(path for part in INDEXING for path in (HERE / part).rglob("*.py"))
+    code = manifest.files_digest(indexing_code())
     name = manifest.digest([corpus_digest(suite), settings.embedder, str(settings.embed_model), code])
     return suite.root / "eval" / "out" / "index" / name[:16]
+
+
+def indexing_code() -> list[Path]:
+    """Return the modules that decide what an index of papers holds."""
+    return [path for part in INDEXING for path in sorted((PACKAGE / part).rglob("*.py"))]
 
 
 def paper_files(suite: Suite) -> list[Path]:
