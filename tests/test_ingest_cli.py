@@ -165,6 +165,15 @@ def test_a_catalogue_holds_until_another_is_given(tmp_path: Path) -> None:
         assert db.execute("SELECT count(*) FROM catalogs").fetchone() == (0,)
 
 
+@pytest.mark.parametrize("name", ["a.csv", "a.json"])
+def test_a_field_that_does_not_exist_is_refused_whatever_the_format(tmp_path: Path, name: str) -> None:
+    record = f'[{{"Words": "{ABSTRACT}"}}]' if name.endswith("json") else f'Name,Words\nX,"{ABSTRACT}"\n'
+    (tmp_path / name).write_text(record)
+    found = rag("ingest", tmp_path / name, "--map", "abstrct=Words", "--index", tmp_path / "index")
+    assert found.exit_code == 2
+    assert "There is no field 'abstrct' to map. The fields are title, " in " ".join(found.output.split())
+
+
 def test_columns_hold_for_files_that_come_later_in_the_folder(tmp_path: Path) -> None:
     pile, index = tmp_path / "pile", tmp_path / "index"
     pile.mkdir()

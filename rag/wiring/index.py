@@ -143,8 +143,11 @@ def _described(file: Path, columns: Mapping[str, str]) -> Description:
 def _ways(names: FileNames, folder: Path, paths: Sequence[Path], told: Told) -> Ways:
     """What was told of reading these paths, now or before."""
     from rag.corpus.catalog import Catalog
+    from rag.corpus.fields import FIELDS
     from rag.index.ways import Ways
 
+    if unknown := sorted(set(told.columns or ()) - set(FIELDS)):
+        raise UsageError(f"There is no field {unknown[0]!r} to map.", f"The fields are {', '.join(FIELDS)}.")
     ways = Ways.recalled(folder)
     columns = {} if told.forget and told.columns is None else told.columns
     catalog = ("", b"") if told.forget else None
