@@ -85,6 +85,28 @@ CASES = {
         "1 of 3 papers has “scale” or “editing” in the title.",
         "a",
     ),
+    "What are these papers about?": ("There are 3 papers in the pile.", "abc"),
+    "summarize my library": ("There are 3 papers in the pile.", "abc"),
+    "What topics do the papers cover?": ("There are 3 papers in the pile.", "abc"),
+    "Is LoRA mentioned anywhere?": ("1 of 3 papers mentions “LoRA”.", "b"),
+    "does any paper mention LoRA": ("1 of 3 papers mentions “LoRA”.", "b"),
+    "papers mentioning LoRA": ("1 of 3 papers mentions “LoRA”.", "b"),
+    "papers on model editing": ("2 of 3 papers mention “model editing”.", "ab"),
+    "is there anything on model editing?": ("2 of 3 papers mention “model editing”.", "ab"),
+    "do you have anything by Hopper?": ("1 of 3 papers is by Hopper. (1 without authors on record.)", "b"),
+    "Who wrote the most papers?": ("No author has more than one of the 3 papers.", ""),
+    "What is the newest paper?": ("“Model editing at scale” and “c” are the newest, from 2025.", "ac"),
+    "oldest paper": ("“b” is the oldest, from 2024.", "b"),
+    "How many papers per year?": ("Of 3 papers 2 are from 2025 and 1 is from 2024.", ""),
+    "which venues are covered": ("Of 3 papers 2 are from ICML and 1 is from Nature Methods.", ""),
+    "Who wrote LoRA and when was it published?": ("“b” is by Grace Hopper and appeared at ICML 2024.", "b"),
+    "bibtex for LoRA": ("“b” has the citation key b; --format bibtex prints its entry.", "b"),
+    "How do I cite model editing at scale?": (
+        "“Model editing at scale” has the citation key a; --format bibtex prints its entry.",
+        "a",
+    ),
+    "Who wrote LoRA and why does it help?": None,
+    "Which paper is the fastest?": None,
     "Who wrote the BERT paper?": None,
     "Who wrote it?": None,
     "Which papers are by Jose Nunez?": (
@@ -145,6 +167,22 @@ def test_research_questions_do_not_read_the_records() -> None:
 
     store: PaperStore = Unread()  # type: ignore[assignment]
     assert count("By how much did papers written by hand improve all scores?", store, Filters()) is None
+
+
+def test_the_author_of_most_papers() -> None:
+    names = [("Ada Lovelace", "Grace Hopper"), ("Grace Hopper",), ("José Núñez",)]
+    shelf = pile_of(*(paper(key, "Cats.", authors=who) for key, who in zip("abc", names, strict=True)))
+    counted = count("which author has the most papers?", shelf.store, Filters())
+    assert counted is not None
+    assert counted.sentence.text == "Grace Hopper has the most papers, 2 of 3."
+    assert [p.key for p in counted.papers] == ["a", "b"]
+
+
+def test_papers_of_one_year_have_no_newest() -> None:
+    shelf = pile_of(*(paper(key, "Cats.", year=2025) for key in "ab"))
+    counted = count("latest papers", shelf.store, Filters())
+    assert counted is not None
+    assert counted.sentence.text == "All 2 papers are from 2025."
 
 
 def test_a_mention_is_shown_by_its_sentence() -> None:

@@ -82,7 +82,7 @@ def test_the_sentence_that_answers(question: str, key: str, words: str) -> None:
 
 KNIT = (
     "Sock patterns are hard to follow, however good the light. We propose KnitNet, which reads them aloud. "
-    "Its voice is calm. In experiments KnitNet halves the number of dropped stitches."
+    "Its voice is calm. In experiments KnitNet halves the number of dropped stitches. KnitNet is important."
 )
 
 
@@ -101,6 +101,11 @@ KNIT = (
         ("What's the gist of KnitNet?", "KnitNet"),
         ("Why should I read the KnitNet paper?", "KnitNet"),
         ("Explain KnitNet to me in simple terms", "KnitNet"),
+        ("Why was KnitNet needed?", "hard to follow"),
+        ("What is KnitNet?", "We propose KnitNet, which reads them aloud. Its voice is calm. In experiments"),
+        ("how does KnitNet work", "We propose KnitNet, which reads them aloud. Its voice is calm."),
+        ("why is KnitNet useful?", "We propose KnitNet"),
+        ("What are the problems with sock patterns?", "hard to follow"),
     ],
 )
 def test_every_abstract_tells_its_problem_its_idea_and_its_results(question: str, words: str) -> None:
@@ -115,6 +120,22 @@ def test_every_abstract_tells_its_problem_its_idea_and_its_results(question: str
 )
 def test_a_part_of_another_paper_or_of_none_is_declined(question: str) -> None:
     assert not ask(question, [*PILE, paper("knit", KNIT)]).decision.answer
+
+
+def test_two_named_systems_are_each_presented() -> None:
+    found = ask("KnitNet vs SkimRead", [*PILE, paper("knit", KNIT)])
+    text = " ".join(s.text for s in found.sentences)
+    assert "We propose KnitNet" in text
+    assert "We propose SkimRead" in text
+
+
+def test_a_superlative_over_papers_is_a_row_of_quotations() -> None:
+    twice = [
+        paper("a", "We present FastA. It gives the highest speed-up of 3x in tests of inference."),
+        paper("b", "We present FastB. It gives the highest speed-up of 5x in tests of inference."),
+    ]
+    found = ask("which paper has the highest speed-up", [*PILE, *twice])
+    assert {hit.paper.key for hit in found.papers} >= {"a", "b"}
 
 
 def test_every_sentence_is_its_own_quotation() -> None:

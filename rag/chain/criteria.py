@@ -96,3 +96,8 @@ def titled(phrases: Sequence[str], exact: bool = False) -> Criterion:
 
 def _listed(phrases: Sequence[str]) -> str:
     return " or ".join(f"“{phrase}”" for phrase in phrases)
+
+
+def enumerated(parts: Sequence[str]) -> str:
+    """Return parts as a sentence lists them: "a, b and c"."""
+    return " and ".join([", ".join(parts[:-1]), parts[-1]] if len(parts) > 1 else parts)

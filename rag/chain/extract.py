@@ -15,9 +15,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag.chain import roles
 from rag.chain.abstain import Decision
 from rag.chain.question import Asked
-from rag.chain.signals import Scored, Signals
+from rag.chain.signals import Scored, Signals, is_topic
 from rag.chain.weigh import Weighed
 from rag.records import Citation, Hit, Sentence
 from rag.text.normalise import defuse
@@ -60,7 +61,8 @@ class Extraction:
 _FILLED = 0.5
 # A sentence that begins so leans on the one before it.
 _LEANING = re.compile(
-    r"(?:This|These|Those|Such|It|They|Its|Their|Here|There|Both|Doing so|The former|The latter"
+    r"(?:[A-Z][a-z]+ly, (?:it|they|its|this|these)|This|These|Those|Such"
+    r"|It|They|Its|Their|Here|There|Both|Doing so|The former|The latter"
     r"|In this way|For example|"
     r"Specifically|However|Moreover|Furthermore|Additionally|Consequently|As a result|Hence|Therefore)\b"
 )
@@ -115,10 +117,16 @@ def _one_for_each_name(asked: Asked, named: Sequence[Signals]) -> list[Signals]:
 
 def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], taste: Taste) -> list[Scored]:
     ordered = sorted(paper.scored, key=lambda s: -s.score)
+    told = _story(asked, paper, ordered)
+    if told:
+        return sorted(told[:most], key=lambda s: s.sentence.span.start)
     if asked.slot.kind == "part":
         ordered = [s for s in ordered if s.fills == 1.0] or ordered  # the problem stands before the name
     elif asked.slot.kind and ordered and ordered[0].fills >= _FILLED:
         ordered = [s for s in ordered if s.fills >= _FILLED]  # whoever asks for a figure wants no preamble
+    elif roles.trouble(asked.text):  # what is wrong with PPO may stand in the sentence after its name
+        near = [s for s in ordered if any(t.about for t in _before(paper, s))]
+        ordered = [s for s in near if roles.tells("problem", s.sentence.span.text)] or ordered
     picked: list[Scored] = []
     for scored in ordered:
         if len(picked) == most:
@@ -132,6 +140,43 @@ def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], tast
         more = [s for s in _completing(asked, paper, whose) if s not in picked]
         picked = [*picked[: most - len(more)], *more]
     return sorted(picked, key=lambda s: s.sentence.span.start)
+
+
+def _story(asked: Asked, paper: Signals, ordered: Sequence[Scored]) -> list[Scored]:
+    """Return what tells of something named as a whole, or of its problem, method or results.
+
+    An abstract tells the problem, then presents what was made of it, then how it works and what it gave:
+    "What is AnyEdit?" has no word in common with the sentence presenting it. Most telling first; empty for
+    other questions, and where the paper presents no such thing.
+    """
+    having = [name for name in asked.names if paper.reading.lexicon.has(name)]
+    own = having and all(is_topic(name, paper.reading) for name in having)
+    if not own or asked.words or asked.figures or asked.slot.kind not in ("", "part"):
+        return []
+    presenting = [s for s in paper.scored if roles.presents(s.sentence.span.text)]
+    first = next((s for s in presenting if s.names), presenting[0] if presenting else None)
+    if first is None:
+        return []
+    at = paper.scored.index(first)
+    before, after = paper.scored[:at], paper.scored[at + 1 :]
+    results = [s for s in ordered if s in after and roles.tells("results", s.sentence.span.text)]
+    results.sort(key=lambda s: not s.sentence.quantities)  # stable: the best one, but figures first
+    match asked.slot.nouns:
+        case ("problem",):
+            told = [
+                s for s in reversed(before) if s is before[-1] or roles.tells("problem", s.sentence.span.text)
+            ]
+            return told[:2]
+        case ("results",):
+            return results
+        case _:
+            return [first, *after[:1], *(s for s in results if s not in after[:1])][:3]
+
+
+def _before(paper: Signals, scored: Scored) -> Sequence[Scored]:
+    """Return the sentence and the one before it."""
+    at = paper.scored.index(scored)
+    return paper.scored[max(0, at - 1) : at + 1]
 
 
 def _repeats(scored: Scored, taken: Sequence[Scored], most: float) -> bool:

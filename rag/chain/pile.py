@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from rag.chain.criteria import Criterion
-from rag.chain.pile_grammar import read
+from rag.chain.pile_grammar import normal, read
 from rag.chain.record import said
+from rag.chain.tallies import tallied
 from rag.ports import PaperStore
 from rag.records import COUNTED, Citation, Filters, Paper, Sentence
 
@@ -33,9 +34,10 @@ class Count:
 def count(question: str, store: PaperStore, filters: Filters) -> Count | None:
     """Answer a question about the pile; None when the question is about what the papers say."""
     papers = cache(lambda: list(store.papers(filters)))  # read only if the question looks like one
-    if (one := said(question, papers)) is not None:
+    text = normal(question)
+    if (one := tallied(text, papers) or said(text, papers)) is not None:
         return _listing(one[0], one[1], ())
-    criteria = read(question, lambda: {paper.venue for paper in papers() if paper.venue})
+    criteria = read(text, lambda: {paper.venue for paper in papers() if paper.venue})
     if criteria is None:
         return None
     passing = [paper for paper in papers() if all(criterion.test(paper) for criterion in criteria)]

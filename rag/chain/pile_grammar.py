@@ -33,10 +33,33 @@ from rag.text.venues import same
 _NAME = r"[^\W\d_a-z][\w.'’-]*(?: (?:(?:de|der|den|van|von|da|di|la|le|el|bin) )*[^\W\d_a-z][\w.'’-]*){0,4}"
 _PAPERS = r"(?:papers?|articles?|abstracts?|publications?|titles?)"
 _WROTE = r"(?:(?:co-?)?author(?:ed)?|written|wrote|write|published|publish)"
+_SOME = r"(?:(?:an? |any |some )?" + _PAPERS + r"|anything|something)"
+_PILE = r"(?:the|my|our|this|your) (?:pile|index|library|corpus|collection|database)"
+_THESE = r"(?:all )?(?:of )?(?:(?:these|the|my|your) " + _PAPERS + r"|" + _PILE + r")"
+# What stands in the pile, altogether.
+_OVERVIEW = (
+    r"(?i:^(?:(?:what|which) (?:are|is) " + _THESE + r"(?: all)? about|what is in " + _PILE
+    + r"|(?:summari[sz]e|describe|(?:give(?: me)? an )?overview (?:of|over)) " + _THESE
+    + r"|(?:what|which) (?:topics|subjects|themes) (?:are (?:there|covered)(?: in " + _PILE
+    + r")?|do(?:es)? " + _THESE + r" (?:cover|treat)))$)"
+)  # fmt: skip
 _REWRITTEN = [
     (re.compile(pattern), new)
     for pattern, new in (
         (r"(?i:,? and (?:which|what)(?: (?:one|ones|papers?|is it|are they))*$)", ""),
+        (_OVERVIEW, "which papers are there"),
+        (r"(?i:^(?:is|are) there " + _SOME + r"(?= (?:that|which|by|on|about|from|in|with|mention)\b))",
+         "which papers"),
+        (r"(?i:^(?:do|have) (?:you|we|i) (?:have |got )?" + _SOME + r"(?= (?:by|on|about|from|mention)\b))",
+         "which papers"),
+        (r"(?i:^(?:anything|something)(?= (?:by|on|about|from)\b))", "which papers"),
+        (r"(?i:^(?:do|does) (?:any|some)(?: of (?:the|these|my|your))? (?=" + _PAPERS + r" mention\b))",
+         "which "),
+        (r"(?i:^(?:is|are|was|were) (.+?) (?:ever )?mentioned(?: anywhere| at all| somewhere)?"
+         r"(?: in (?:any|some|one)?(?: of)? ?(?:the |these |my |your )?" + _PAPERS + r")?$)",
+         r"which papers mention \1"),
+        (r"(?i:^" + _PAPERS + r"(?= (?:mentioning|that mention|which mention|on|about|from)\b))",
+         "which papers"),
         (r"(?i:^(?:is|are) there (?:an? |any )?" + _PAPERS + r"\b)", "which papers"),
         (r"(?i:^any " + _PAPERS + r"\b)", "which papers"),
         (r"(?i:^(?:the )?number of(?= (?:the )?" + _PAPERS + r"\b))", "how many"),
@@ -130,7 +153,7 @@ def read(question: str, venues: Venues) -> list[Criterion] | None:
     Args:
         venues: gives those of the pile; no other word is taken for one.
     """
-    text = normal(question)
+    text = normal(question)  # also of what is normal already
     head = _HEAD.match(text) or _EVERYTHING.match(text)
     if not head:
         return None

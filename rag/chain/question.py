@@ -71,7 +71,8 @@ _FRAME = word_set(
     "two three four five six seven eight nine ten",
     "percent percentage points times factor fold amount figure value",
     "come comes get gets got go goes like example e.g end thing things one ones way ways",
-    "want wants wanted need needs needed good useful purpose point propose proposes proposed add adds",
+    "want wants wanted need needs needed purpose point propose proposes proposed add adds",
+    "exist exists existing anything",
     "briefly brief short summary summarize summarise overview detail details",
     "anyone anybody someone somebody else i e g",
 )
@@ -84,7 +85,9 @@ _WHY = re.compile(r"^(?:and |but |so )?(?:why\b|how come\b|what (?:is the reason
 _SEVERAL = re.compile(
     r"\bcompare\b|\bversus\b|\bvs\b|\bdiffer|\bcontrast|\bboth\b|\beither\b|\b(?:which|what|list|all"
     r"|any) (?:\w+ )"
-    r"{0,3}(?:papers|methods|works|approaches|studies|systems)\b|^papers\b|\blist\b",
+    r"{0,3}(?:papers|methods|works|approaches|studies|systems)\b|^papers\b|\blist\b"
+    # "Which paper has the highest speed-up?": a row of figures, no verdict.
+    r"|\b(?:which|what) (?:paper|method|work|approach|study|system)\b.{0,40}\bthe (?:most|best|\w{2,}est)\b",
     re.IGNORECASE,
 )
 _PAIRED = re.compile(r",? (?:and|or|vs\.?|versus|than)(?: \w+)? ", re.IGNORECASE)

@@ -1,8 +1,7 @@
 """Questions about one paper's record: who wrote it, when and where it appeared, its title, its address.
 
-    "Who wrote the AnyEdit paper?"              ->  "“AnyEdit: ...” is by Ada Lovelace and Grace Hopper."
-    "Which paper has the longest author list?"  ->  "“...” has the most authors, 18."
-    "Link to AnyEdit"                           ->  "“AnyEdit: ...” has no address on record."
+    "Who wrote the AnyEdit paper?"  ->  "“AnyEdit: ...” is by Ada Lovelace and Grace Hopper."
+    "Link to AnyEdit"               ->  "“AnyEdit: ...” has no address on record."
 
 Only when the words point at exactly one paper, by its title or by a name in it.
 """
@@ -12,7 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 
-from rag.chain.pile_grammar import normal
+from rag.chain.criteria import enumerated
 from rag.chain.signals import is_topic
 from rag.chain.support import Reading
 from rag.records import Paper
@@ -20,6 +19,12 @@ from rag.text.names import Lexicon, Name, find
 from rag.text.normalise import plain
 
 _X = r"(?:the )?(?P<x>.+?)(?: (?:paper|article|work))?"
+# "Who wrote AnyEdit, and when was it published?"
+_ALSO = re.compile(
+    r",? and (?=(?:who|when|where|what|how|in which|why|which|does|is)\b.*\b(?:it|they|them|this|that)\b)",
+    re.I,
+)
+_IT = re.compile(r"\b(?:it|they|them|this|that)\b(?: paper\b)?", re.I)
 # Of X nothing may be asked but this: "who proposed the loss that AnyEdit uses" is about something else.
 _ONLY_X = r"(?:the )?(?:paper |article )?(?P<only>.+?)(?: (?:paper|article))?"
 
@@ -27,7 +32,7 @@ _NAMELESS = "has no authors on record"
 
 
 def _authors(paper: Paper, _: re.Match[str]) -> str:
-    return f"is by {_listed(paper.authors)}" if paper.authors else _NAMELESS
+    return f"is by {enumerated(paper.authors)}" if paper.authors else _NAMELESS
 
 
 def _how_many(paper: Paper, _: re.Match[str]) -> str:
@@ -53,15 +58,15 @@ def _title(paper: Paper, _: re.Match[str]) -> str:
     return "is its title" if paper.title else "has no title on record"
 
 
+def _cited_as(paper: Paper, _: re.Match[str]) -> str:
+    return f"has the citation key {paper.key}; --format bibtex prints its entry"
+
+
 def _address(paper: Paper, _: re.Match[str]) -> str:
     doi = f"https://doi.org/{paper.doi}" if paper.doi else ""
     arxiv = f"https://arxiv.org/abs/{paper.arxiv_id}" if paper.arxiv_id else ""
     found = paper.url or doi or arxiv
     return f"is at {found}" if found else "has no address on record"
-
-
-def _listed(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 _ASKED: tuple[tuple[re.Pattern[str], Callable[[Paper, re.Match[str]], str]], ...] = tuple(
@@ -94,35 +99,42 @@ _ASKED: tuple[tuple[re.Pattern[str], Callable[[Paper, re.Match[str]], str]], ...
             rf" {_ONLY_X}$",
             _address,
         ),
+        (
+            r"(?:please )?(?:(?:how (?:do|can|should) (?:i|we|you) |give me |show me |get )?(?:the |an? )?"
+            r"(?:cite|(?:bibtex|bib|citation|reference)(?: (?:entry|key|record))?(?: (?:for|of|to))?)) "
+            rf"{_ONLY_X}$",
+            _cited_as,
+        ),
     )
 )
-_MOST = re.compile(
-    r"which (?:paper|article) has (?:the )?(?:longest (?:author list|list of authors)|most authors)"
-    r"(?:,? and how many .*)?$",
-    re.I,
-)
 
 
-def said(question: str, papers: Callable[[], Sequence[Paper]]) -> tuple[str, list[Paper]] | None:
-    """Answer from one record (or those that share a maximum); None when no single paper is meant."""
-    text = normal(question)
-    if _MOST.match(text):
-        return _most(papers())
+def said(text: str, papers: Callable[[], Sequence[Paper]]) -> tuple[str, list[Paper]] | None:
+    """Answer from one record; None when no single paper is meant.
+
+    Args:
+        text: the question as ``pile_grammar.normal`` gives it.
+        papers: reads the records; not called for questions about anything else.
+    """
+    first, *further = _ALSO.split(text, maxsplit=1)
+    found = _one(first, papers)
+    if found is None or not further:
+        return _sentence(*found) if found else None
+    again = _one(re.sub(_IT, lambda _: found[1].key, further[0]), papers)
+    return _sentence(f"{found[0]} and {again[0]}", found[1]) if again else None
+
+
+def _sentence(what: str, paper: Paper) -> tuple[str, list[Paper]]:
+    return f"“{paper.title or paper.key}” {what}.", [paper]
+
+
+def _one(text: str, papers: Callable[[], Sequence[Paper]]) -> tuple[str, Paper] | None:
     for pattern, say in _ASKED:
         if match := pattern.match(text):
             alone = "only" in match.groupdict()
             paper = _meant(match["only" if alone else "x"], papers(), alone=alone)
-            return (f"“{paper.title or paper.key}” {say(paper, match)}.", [paper]) if paper else None
+            return (say(paper, match), paper) if paper else None
     return None
-
-
-def _most(papers: Sequence[Paper]) -> tuple[str, list[Paper]] | None:
-    number = max((len(paper.authors) for paper in papers), default=0)
-    having = [paper for paper in papers if len(paper.authors) == number]
-    if not number:
-        return None
-    names = _listed([f"“{paper.title or paper.key}”" for paper in having])
-    return f"{names} {'has' if len(having) == 1 else 'have'} the most authors, {number}.", having
 
 
 def _meant(words: str, papers: Sequence[Paper], *, alone: bool) -> Paper | None:

@@ -29,16 +29,20 @@ _PARTS = {
         "finding findings result results conclusion conclusions conclude concludes concluded experiment",
         "experiments experimental perform performs performance outcome outcomes takeaway takeaways improve",
         "improves improvement improvements evaluation",
+        "advantage advantages benefit benefits strength strengths",
     ),
 }
 _WHOLE = word_set(
     "main key core central major primary principal important interesting gist tldr tl dr abstract read",
     "reading simple simply terms words layman plain everything point points message nutshell whole",
-    "content contents topic essence matter matters care",
+    "content contents topic essence matter matters care good useful",
 )
 # Beside a topic these only ask: "the main findings on calibration".
-_ASKING = word_set("main contribution contributions gist takeaway takeaways findings tldr everything")
-_SAYS = "propos|introduc|present|develop|design|describ|investigat|stud(?:y|ies)|analy[sz]|formulat|explor"
+_ASKING = word_set(
+    "main contribution contributions gist takeaway takeaways findings tldr everything good useful"
+)
+_MAKES = "propos|introduc|present|develop|design|construct|creat|releas|devis|buil[dt]|offer|contribut"
+_SAYS = rf"{_MAKES}|describ|investigat|stud(?:y|ies)|analy[sz]|formulat|explor"
 _CUES = {
     "problem": re.compile(
         r"\b(?:however|but|yet|although|despite|challeng\w+|limit\w+|struggl\w+|suffer\w*|fail\w*"
@@ -48,7 +52,7 @@ _CUES = {
         re.IGNORECASE,
     ),
     "method": re.compile(
-        rf"\b(?:we|this (?:paper|work|study)|here,?)\b.{{0,40}}\b(?:{_SAYS}|buil[dt])\w*"
+        rf"\b(?:we|this (?:paper|work|study)|here,?)\b.{{0,40}}\b(?:{_SAYS})\w*"
         r"|\b(?:novel|(?:key|core) (?:idea|insight))\b",
         re.IGNORECASE,
     ),
@@ -58,6 +62,23 @@ _CUES = {
         re.IGNORECASE,
     ),
 }
+
+_TROUBLE = word_set(
+    "limitation limitations drawback drawbacks disadvantage disadvantages downside downsides weakness",
+    "weaknesses shortcoming shortcomings challenge challenges problem problems issue issues difficulty",
+    "difficulties wrong",
+)
+_TROUBLED = re.compile(rf"\b(?P<word>{'|'.join(_TROUBLE)}) (?:of|with|in|for|faced|when)\b", re.IGNORECASE)
+_NEEDED = re.compile(
+    r"^why\b.*\b(?:need(?:ed)?|necessary|required|proposed|introduced|invented|developed|designed|created)$",
+    re.IGNORECASE,
+)
+# "To address this challenge, we revisit ..." tells of the remedy.
+_REMEDY = re.compile(r"(?:In order )?to \w+ (?:this|these|the|such|that)\b", re.IGNORECASE)
+_MADE = re.compile(
+    rf"\b(?:we|this (?:paper|work|study|article)|here,?)\b.{{0,60}}\b(?:{_MAKES})\w*|\bis (?:an?|the)\b",
+    re.IGNORECASE,
+)
 
 
 def is_asking(word: str) -> bool:
@@ -84,4 +105,26 @@ def asked_for(words: Iterable[str]) -> str | None:
 
 def tells(part: str, sentence: str) -> bool:
     """Return whether a sentence of an abstract tells this part of the paper."""
+    if part == "problem" and (_REMEDY.match(sentence) or presents(sentence)):
+        return False
     return bool(_CUES[part].search(sentence))
+
+
+def presents(sentence: str) -> bool:
+    """Return whether a sentence presents what the authors made: "We propose X, a ...", "X is a ..."."""
+    return bool(_MADE.search(sentence))
+
+
+def trouble(question: str) -> str:
+    """Return the word by which a question asks what is wrong with something, or "".
+
+    >>> trouble("What are the limitations of reward models?"), trouble("Which methods solve word problems?")
+    ('limitations', '')
+    """
+    found = _TROUBLED.search(question)
+    return found["word"].lower() if found else ""
+
+
+def is_motive(question: str) -> bool:
+    """Return whether a question asks why something was made at all: "Why was AnyEdit needed?"."""
+    return bool(_NEEDED.match(question.rstrip(" ?.!")))

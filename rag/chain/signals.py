@@ -43,6 +43,7 @@ _RARE = 0.6
 _LEAST_NEAR = 0.25
 _LONGEST_NAME = 40
 _VERSION = re.compile(r"v?\d[\d.]*")
+_LINK = re.compile(r"https?://\S+")
 _INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|describe|call|name)(?:s|d|ed)?\b")
 # "Which heuristics does it use?" takes for granted that it uses some; "does it use heuristics?" does not.
 _ASKS_WHICH = re.compile(
@@ -168,14 +169,19 @@ def _of_whole(asked: Asked) -> Asked:
     """
     named = any(name.strong for name in asked.names) and asked.slot.kind in ("", "reason")
     part = roles.asked_for(token.word for token in asked.words) if named and asked.words else None
+    if named and roles.is_motive(asked.text) and not asked.words:
+        return replace(asked, slot=Slot("part", ("problem",)), presumes=False)
     # "Why should I read it?" asks for no cause, "why does it improve?" does.
     if part is not None and not (asked.slot.kind and part):
         slot = Slot("part", (part,)) if part else Slot()
         return replace(asked, words=(), head=(), slot=slot, presumes=False)
-    words = tuple(token for token in asked.words if not roles.is_asking(token.word))
+    # What is wrong with a topic is told as the problem; what is wrong with a paper's own system hardly ever.
+    wrong = roles.trouble(asked.text) if not (named or asked.slot.kind) else ""
+    words = tuple(t for t in asked.words if not roles.is_asking(t.word) and t.word != wrong)
     if not words:
         return asked
-    return replace(asked, words=words, head=tuple(token for token in asked.head if token in words))
+    slot = Slot("part", ("problem",)) if wrong else asked.slot
+    return replace(asked, words=words, head=tuple(token for token in asked.head if token in words), slot=slot)
 
 
 def _without_change(asked: Asked) -> Asked:
@@ -444,13 +450,17 @@ def _tying(asked: Asked, reading: Reading) -> list[Name]:
 
 
 def is_topic(name: Name, reading: Reading) -> bool:
-    """Whether the paper is about it: it stands in the title, all over the abstract, or opens a sentence."""
+    """Whether the paper is about it.
+
+    It stands in the title, all over the abstract, opens a sentence, or names the address of code or data.
+    """
     having = [s for s in reading.sentences if s.lexicon.has(name)]
     opening = any(s.names and s.names[0].key == name.key and s.names[0].start == 0 for s in having)
     return (
         reading.title.lexicon.has(name)
         or len(having) > 2
         or opening
+        or any(name.key in key(link) for link in _LINK.findall(reading.paper.abstract))
         or any(_INTRODUCED.search(s.span.text) and s.names and s.names[0].key == name.key for s in having)
     )
 
