@@ -18,6 +18,7 @@ import pytest
 from rag import corpus
 from rag.corpus.readers.bare_list import heading
 from rag.errors import UsageError
+from rag.index.database import PAPERS
 from rag.records import Failure, Paper
 
 SHARED = Path(__file__).parents[1].parent / "shared"
@@ -280,6 +281,15 @@ def test_discover(tmp_path: Path) -> None:
         "a/pic.png",
         "-",
     ]
+
+
+def test_the_index_is_no_part_of_the_pile(tmp_path: Path) -> None:
+    for name in ["a.txt", f"index/{PAPERS}", "index/manifest.json", "index/keyword/1f/vocab.index.json"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text('{"a": 1}', encoding="utf-8")
+    assert corpus.discover([tmp_path]) == [tmp_path / "a.txt"]
+    with pytest.raises(UsageError, match="There are no papers in the folder"):
+        corpus.discover([tmp_path / "index"])
 
 
 def test_discover_names_what_is_missing(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from rag.errors import UsageError
 from rag.text.words import word_set
 
 STDIN = Path("-")
+_INDEX = "papers.sqlite"  # as rag.index.database.PAPERS, which is not to be imported here
 # Content decides what a file is; these are skipped in folders (never when named) to spare a warning for each.
 _FOREIGN = word_set(
     ".png .jpg .jpeg .gif .svg .webp .ico .bmp .tif .tiff .mp3 .mp4 .mov .avi .wav .py .pyc .ipynb .js",
@@ -33,8 +34,8 @@ def is_pipe(path: Path) -> bool:
 def discover(paths: Iterable[Path | str]) -> list[Path]:
     """Return the absolute paths of the files under ``paths``, each once, folders in sorted order.
 
-    Hidden files and folders, files of foreign kinds (images, programs), pipes and sockets are skipped in
-    folders, never when named. ``-`` stands for standard input and is returned as it is.
+    Hidden files and folders, folders that hold an index, files of foreign kinds (images, programs), pipes
+    and sockets are skipped in folders; no file is when named. ``-`` stands for standard input and is returned as it is.
 
     Raises:
         UsageError: a path does not exist, or a folder holds nothing that could be read.
@@ -63,6 +64,9 @@ def _under(path: Path) -> list[Path]:
 
 def _walk(folder: Path) -> Iterator[Path]:
     for root, folders, names in os.walk(os.path.abspath(folder)):
+        if _INDEX in names:  # its parts are text about papers, which would be read as papers
+            folders.clear()
+            continue
         folders[:] = [name for name in folders if not name.startswith(".")]
         files = (Path(root, name) for name in names if not name.startswith("."))
         # Opening a pipe that nobody writes to waits for ever.
