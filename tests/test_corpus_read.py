@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from rag import corpus
-from rag.corpus.readers.bare_list import heading
+from rag.corpus.venues import heading
 from rag.errors import UsageError
 from rag.index.database import PAPERS
 from rag.records import Failure, Paper

@@ -35,7 +35,8 @@ def discover(paths: Iterable[Path | str]) -> list[Path]:
     """Return the absolute paths of the files under ``paths``, each once, folders in sorted order.
 
     Hidden files and folders, folders that hold an index, files of foreign kinds (images, programs), pipes
-    and sockets are skipped in folders; no file is when named. ``-`` stands for standard input and is returned as it is.
+    and sockets are skipped in folders; no file is when named. ``-`` stands for standard input and is returned
+    as it is.
 
     Raises:
         UsageError: a path does not exist, or a folder holds nothing that could be read.
