@@ -173,6 +173,16 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found[0].source.file == "-"
 
 
+def test_a_submission_is_no_paper_of_the_conference(tmp_path: Path) -> None:
+    text = (FOLDER / "openreview-v2.json").read_text(encoding="utf-8")
+    (tmp_path / "x.json").write_text(
+        text.replace("ICML 2025 poster", "Submitted to ICML 2025"), encoding="utf-8"
+    )
+    assert [(paper.venue, paper.year) for paper in papers(tmp_path / "x.json")] == [
+        ("Submitted to ICML 2025", 2025)
+    ] * 2
+
+
 def test_describe_reads_no_more_than_asked() -> None:
     description = corpus.describe(corpus.sample())
     assert (description.format, len(description.records)) == ("JSON", 3)

@@ -258,6 +258,13 @@ def test_merge_takes_the_newest_text_and_the_fuller_fields(order: tuple[Paper, P
     assert (merged.extra["x"], merged.extra["y"]) == (1, 2)
 
 
+@pytest.mark.parametrize(
+    "venue", ["Submitted to ICLR 2026", "ICLR 2026 Conference Withdrawn Submission", "bioRxiv"]
+)
+def test_what_is_not_published_does_not_overrule_what_is(venue: str) -> None:
+    assert identity.merge(replace(PREPRINT, venue=venue, year=2026), PUBLISHED).venue == "ICML"
+
+
 def test_later_arxiv_version_wins() -> None:
     third = replace(PREPRINT, arxiv_id="2502.14565v3", abstract="Third.")
     assert identity.merge(third, PREPRINT).abstract == identity.merge(PREPRINT, third).abstract == "Third."

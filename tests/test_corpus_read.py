@@ -87,6 +87,16 @@ def test_sample_is_bundled() -> None:
         ("Abstracts of the Journal of Fish 1998", ("Journal Fish", 1998)),
         ("In 2023 the GPT family of models was used by many people all over the world", None),
         ("We won in 2020.", None),
+        ("ICML 2025 Accepted Submissions", ("ICML", 2025)),
+        *(
+            (pending, (pending, 2025))
+            for pending in (
+                "Submitted to ICLR 2025",
+                "ICLR 2025 under review",
+                "ICLR 2025 Conference Withdrawn Submission",
+                "ICLR 2025 Conference Desk Rejected Submission",
+            )
+        ),
         ("No year here", None),
     ],
 )

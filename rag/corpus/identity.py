@@ -21,7 +21,7 @@ from hashlib import sha256
 from urllib.parse import SplitResult, parse_qs, urlsplit
 from zlib import crc32
 
-from rag.corpus import keys
+from rag.corpus import keys, venues
 from rag.records import Paper
 from rag.text.words import word_set
 
@@ -220,7 +220,7 @@ def _borrowed(bins: dict[int, int], at: int) -> int:
 def _age(paper: Paper) -> tuple[bool, int, int, int, str]:
     version = re.search(r"v(\d+)$", paper.arxiv_id or "")
     return (
-        bool(paper.venue) and "arxiv" not in (paper.venue or "").casefold(),
+        venues.is_published(paper.venue or ""),
         paper.year or 0,
         int(version[1]) if version else 0,
         len(paper.abstract),
