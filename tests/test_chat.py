@@ -363,6 +363,20 @@ def test_resume_goes_on_with_numbers_subject_and_dials(
         assert "no session" in talk.say("/resume zebra")
 
 
+@pytest.mark.parametrize(("name", "reason"), [("thesis", "'thesis' already"), ("a/b", "cannot be the name")])
+def test_a_new_conversation_wants_a_free_name(name: str, reason: str, talk: Talk) -> None:
+    talk.desk.talk.store.begin("x", Dials(), "thesis").close()
+    talk.say(PILAF)
+    before = talk.desk.talk.session
+    assert reason in talk.say(f"/new {name}")
+    assert talk.after.failed
+    assert talk.desk.talk.session is before  # the conversation goes on as it was
+    talk.say("/new notes")
+    talk.say(PILAF)
+    assert talk.desk.talk.session is not None
+    assert talk.desk.talk.session.name == "notes"
+
+
 def test_resume_says_what_changed_and_vanished(tmp_path: Path) -> None:
     papers = [json.loads(line) for line in places.SAMPLE.read_text("utf-8").splitlines()]
     pile, index = tmp_path / "papers.jsonl", tmp_path / "index"

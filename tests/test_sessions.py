@@ -36,6 +36,7 @@ from rag.records import (
     Timings,
     Usage,
 )
+from rag.wiring.chat import to_resume
 
 INFO = IndexInfo(2, 2, "fake", "f1")
 TIDES = Paper(
@@ -167,10 +168,21 @@ def test_sessions_are_named_by_their_first_question(store: Store) -> None:
     assert store.begin("x", Dials(), name="My thesis").name == "My thesis"
 
 
-@pytest.mark.parametrize("name", ["", "12", "a/b\x1b[31m", "x" * 61, " lead"])
+@pytest.mark.parametrize("name", ["", "12", "a/b\x1b[31m", "x" * 61, " lead", "trail "])
 def test_names_that_cannot_be_typed_are_refused(store: Store, name: str) -> None:
     with pytest.raises(UsageError, match="name of a session"):
         store.begin("x", Dials(), name=name)
+    with pytest.raises(UsageError, match="name of a session"):
+        to_resume(store, False, name)
+
+
+def test_a_name_in_use_is_refused(store: Store) -> None:
+    session = store.begin("x", Dials(), name="thesis")
+    with pytest.raises(UsageError, match="a session 'thesis' already"):
+        store.begin("y", Dials(), name="thesis")
+    assert [row.name for row in store.rows()] == ["thesis"]
+    assert to_resume(store, False, "thesis") == to_resume(store, False, str(session.id)) == session.id
+    assert to_resume(store, False, "notes") is None
 
 
 def test_found_by_name_and_number_and_nearest_named(store: Store) -> None:

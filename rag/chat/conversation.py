@@ -199,7 +199,13 @@ class Conversation:
             self._recall(self.session)
 
     def new(self, name: str | None = None) -> None:
-        """Begin another conversation; its session is made with the first question."""
+        """Begin another conversation; its session is made with the first question.
+
+        Raises:
+            UsageError: no session can begin with that name; the conversation is as it was.
+        """
+        if name is not None:
+            self._store.require_free(name)
         self.close()
         self._forget()
         self._name = name

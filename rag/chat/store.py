@@ -32,7 +32,7 @@ from rag.text.normalise import plain
 from rag.text.tokens import STOP
 
 _NAME_WORDS = 5
-_NAME = re.compile(r"[\w][\w .-]{0,59}")
+_NAME = re.compile(r"\w(?:[\w .-]{0,58}[\w.-])?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,20 +102,43 @@ class Store:
         Raises:
             UsageError: there is none; the nearest names are given.
         """
-        rows = self.rows()
-        for row in rows:
-            if name.strip() in (row.name, str(row.id)):
-                return row
-        near = difflib.get_close_matches(name, [row.name for row in rows], n=3, cutoff=0.4)
+        row = self.named(name)
+        if row is not None:
+            return row
+        near = difflib.get_close_matches(name, [row.name for row in self.rows()], n=3, cutoff=0.4)
         remedy = f"Did you mean {', '.join(near)}?" if near else "See: rag sessions list"
         raise UsageError(f"There is no session {name!r}.", remedy)
 
+    def named(self, name: str) -> Row | None:
+        """The session called ``name``, or numbered so, if there is one."""
+        return next((row for row in self.rows() if name.strip() in (row.name, str(row.id))), None)
+
+    def require_free(self, name: str) -> None:
+        """Refuse a name that could not be typed, would be taken for a number, or is in use.
+
+        Raises:
+            UsageError: no session can begin with it.
+        """
+        if not _NAME.fullmatch(name) or name.isdigit():
+            raise UsageError(
+                f"{name!r} cannot be the name of a session.",
+                "Use letters, digits, spaces, dots and dashes, up to 60, and not only digits.",
+            )
+        if name in self._names():
+            raise UsageError(
+                f"There is a session {name!r} already.", f"Choose another name, or: /resume {name}"
+            )
+
     def begin(self, question: str, dials: Dials, name: str | None = None) -> Session:
-        """Begin a session, named by its first question unless ``name`` is given."""
-        if name is not None:
-            require_name(name)
+        """Begin a session, named by its first question unless ``name`` is given.
+
+        Raises:
+            UsageError: ``name`` is not free; see ``require_free``.
+        """
         now = time.time()
         with database.transaction(self._db, self._folder):
+            if name is not None:
+                self.require_free(name)
             free = name or self._free_name(question)
             cursor = self._db.execute(
                 "INSERT INTO sessions (name, started, changed, dials) VALUES (?, ?, ?, ?)",
@@ -159,12 +182,15 @@ class Store:
         words = re.findall(r"[a-z0-9]+", plain(question).lower())
         telling = [word for word in words if word not in STOP] or words
         base = "-".join(telling[:_NAME_WORDS])[:50].strip("-") or "session"
-        taken = {row[0] for row in self._select("SELECT name FROM sessions")}
+        taken = self._names()
         name, n = base, 1
         while name in taken:
             n += 1
             name = f"{base}-{n}"
         return name
+
+    def _names(self) -> set[str]:
+        return {row[0] for row in self._select("SELECT name FROM sessions")}
 
     def _select(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         with database.faults(self._folder):
@@ -176,15 +202,6 @@ SELECT s.id, s.name, s.started, s.changed, COUNT(t.id), COALESCE((
     SELECT question FROM turns WHERE session = s.id AND undone = 0 ORDER BY id LIMIT 1), '')
 FROM sessions s LEFT JOIN turns t ON t.session = s.id AND t.undone = 0
 """
-
-
-def require_name(name: str) -> None:
-    """Refuse a name that could not be typed, or taken for a number."""
-    if not _NAME.fullmatch(name) or name.isdigit():
-        raise UsageError(
-            f"{name!r} cannot be the name of a session.",
-            "Use letters, digits, spaces, dots and dashes, up to 60, and not only digits.",
-        )
 
 
 def _text(entry: Entry) -> str:

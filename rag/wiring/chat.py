@@ -115,10 +115,13 @@ def to_resume(sessions: Store, last: bool, name: str | None) -> int | None:
     """Return the session to go on with: the last one, or the one called ``name`` if there is one.
 
     Raises:
-        UsageError: the last one is wanted, and there is none.
+        UsageError: the last one is wanted, and there is none; or none can begin with that name.
     """
     if name is not None:
-        return next((row.id for row in sessions.rows() if name in (row.name, str(row.id))), None)
+        named = sessions.named(name)
+        if named is None:
+            sessions.require_free(name)
+        return named.id if named else None
     if not last:
         return None
     row = sessions.last()
