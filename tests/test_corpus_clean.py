@@ -77,7 +77,11 @@ READABLE = [
     ("Abstract—We do", "We do"),
     ("ABSTRACT\nWe do", "We do"),
     ("Abstract: We do", "We do"),
+    ("Abstract-We do", "We do"),
+    ("**Abstract**\r\n\r\n$x$ grows", "x grows"),
     ("Abstract reasoning is hard", "Abstract reasoning is hard"),
+    ("Abstract-to-text works", "Abstract-to-text works"),
+    ("Summary-based evaluation is common", "Summary-based evaluation is common"),
     ("escaped\\n\\nNext line", "escaped Next line"),
     ("a lone \ud800 surrogate", "a lone � surrogate"),
 ]
@@ -95,6 +99,7 @@ def test_text_is_readable(raw: str, expected: str) -> None:
         (r"A {\'E}tude of {$\alpha$}", "A Étude of α"),
         ("Learning in the U.S.", "Learning in the U.S."),
         ("What is X?", "What is X?"),
+        ("Abstract\n  Reasoning Is Hard", "Abstract Reasoning Is Hard"),
     ],
 )
 def test_title(raw: str, expected: str) -> None:

@@ -40,7 +40,7 @@ _ENTITY = re.compile(r"&(?:[A-Za-z][A-Za-z0-9]{1,30}|#\d{1,7}|#[xX][0-9A-Fa-f]{1
 _HYPHENATED = re.compile(r"(?<![\w-])([A-Za-z]{2,})[-\u2010]\s*\n\s*([a-z]{2,})(?![\w]*-)")
 _GROUPED = re.compile(r"(?<=\d)[\u00a0\u2007\u2008\u2009\u202f](?=\d{3}(?!\d))")
 _LINE_HYPHEN = re.compile(r"(?<=\w)[-\u2010][ \t\r]*\n[ \t\r\n]*(?=\w)")
-_PREFIX = re.compile(r"^\s*(?:abstract|summary)\s*(?:[—–:.|]|--+|-(?=\s|[A-Z])|\n)\s*", re.IGNORECASE)
+_PREFIX = re.compile(r"^\s*(?:abstract|summary)\s*(?:[—–:.|]|--+|-(?=\s|(?-i:[A-Z]))|\n)\s*", re.IGNORECASE)
 _PLAIN_NAME = re.compile(r"[A-Za-z][A-Za-z. -]*[A-Za-z.]")  # most names, and cleaning costs time
 _LIGATURES = str.maketrans({"ﬀ": "ff", "ﬁ": "fi", "ﬂ": "fl", "ﬃ": "ffi", "ﬄ": "ffl", "ﬅ": "st", "ﬆ": "st"})
 _KEPT_HYPHEN = word_set(
@@ -51,7 +51,7 @@ _KEPT_HYPHEN = word_set(
 
 def text(raw: str) -> str:
     """Return a clean abstract in one line; empty when nothing readable is left."""
-    return _PREFIX.sub("", _one_line(_readable(raw)))
+    return _one_line(_PREFIX.sub("", _readable(raw)))
 
 
 def title(raw: str) -> str:
@@ -82,7 +82,7 @@ def _readable(raw: str) -> str:
     if "<" in line or "&" in line:
         line = _untagged(line)
     if "\n" in line:
-        line = _PREFIX.sub("", _dehyphenated(line.replace("\r\n", "\n")))
+        line = _dehyphenated(line.replace("\r\n", "\n"))
     try:
         line = markup.to_text(line)
     except RecursionError:  # a tower of nested braces is not prose; it stays as it was written
