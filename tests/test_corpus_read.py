@@ -226,6 +226,14 @@ def test_json_framings_give_the_same_papers(tmp_path: Path) -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.parametrize("row", [{}, {"paperId": "1"}, {"issued": {}}, {"update_date": "2025", "id": "1"}])
+def test_an_abstract_in_paragraphs_is_read_whole(tmp_path: Path, row: dict[str, object]) -> None:
+    file = tmp_path / "x.json"
+    row |= {"title": ["Dogs", "Hunde"], "abstract": ["Dogs sleep.", "", "Cats trans-", "form."]}
+    file.write_text(json.dumps(row), encoding="utf-8")
+    assert [(p.title, p.abstract) for p in papers(file)] == [("Dogs", "Dogs sleep. Cats transform.")]
+
+
 def test_one_bad_line_does_not_stop_the_rest(tmp_path: Path) -> None:
     good = json.dumps({"title": "T", "abstract": ABSTRACT})
     file = tmp_path / "x.jsonl"

@@ -53,7 +53,7 @@ def draft(
     values = {name: row.get(column) for name, column in columns.items()}
     return Draft(
         record,
-        abstract=text(values.get("abstract")),
+        abstract=prose(values.get("abstract")),
         title=text(values.get("title")),
         authors=people(values.get("authors")),
         venue=text(values.get("venue")),
@@ -75,6 +75,17 @@ def text(value: object) -> str:
     if isinstance(value, float) and not isfinite(value):
         return ""
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
+
+
+def prose(value: object) -> str:
+    """Return an abstract, which may be a list of its paragraphs or lines; other fields are a ``text``.
+
+    >>> prose(["First.", None, "Second."]), text(["A Title", "Its Translation"])
+    ('First.\\nSecond.', 'A Title')
+    """
+    if isinstance(value, list | tuple):
+        return "\n".join(filter(None, map(prose, value)))
+    return text(value)
 
 
 def _first(value: Mapping[str, object], *names: str) -> str:

@@ -21,7 +21,7 @@ def draft(record: int, value: Mapping[str, object], line: int | None) -> Draft:
     journal = fields.text(value.get("journal-ref"))
     return Draft(
         record,
-        abstract=fields.text(value.get("abstract")),
+        abstract=fields.prose(value.get("abstract")),
         title=fields.text(value.get("title")),
         authors=_authors(value.get("authors_parsed")) or fields.people(value.get("authors")),
         venue=journal or "arXiv",

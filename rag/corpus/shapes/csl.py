@@ -19,7 +19,7 @@ def draft(record: int, value: Mapping[str, object], line: int | None) -> Draft:
     number = fields.text(value.get("number"))
     return Draft(
         record,
-        abstract=fields.text(value.get("abstract")),
+        abstract=fields.prose(value.get("abstract")),
         title=fields.text(value.get("title")),
         authors=fields.people(value.get("author")),
         venue=fields.text(value.get("container-title")) or fields.text(value.get("event-title")),

@@ -31,7 +31,7 @@ def draft(record: int, value: Mapping[str, object], line: int | None) -> Draft |
     venue, year = venues.split(fields.text(plain.get("venue")))
     return Draft(
         record,
-        abstract=fields.text(plain.get("abstract")),
+        abstract=fields.prose(plain.get("abstract")),
         title=fields.text(plain.get("title")),
         authors=fields.people(plain.get("authors")),
         venue=venue,

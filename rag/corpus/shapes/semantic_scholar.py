@@ -22,7 +22,7 @@ def draft(record: int, value: Mapping[str, object], line: int | None) -> Draft:
     paper = fields.text(value.get("paperId"))
     return Draft(
         record,
-        abstract=fields.text(value.get("abstract")),
+        abstract=fields.prose(value.get("abstract")),
         title=fields.text(value.get("title")),
         authors=fields.people(value.get("authors")),
         venue=fields.text(value.get("venue")) or (fields.text(journal) if journal else ""),
