@@ -155,6 +155,22 @@ def test_the_same_question_is_paid_for_once(sample_index: Path) -> None:
     assert len(server.asked) == 2
 
 
+def test_without_a_cache_nothing_is_kept(
+    sample_index: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RAG_DATA_DIR", str(tmp_path))
+    monkeypatch.setenv("RAG_CACHE", "off")
+    with serving(message=GOOD) as server:
+        for words in ([], ["--fresh"]):
+            assert ask(sample_index, server.url, *words).exit_code == 0
+    assert len(server.asked) == 2
+    assert not (tmp_path / "replies").exists()
+    monkeypatch.delenv("RAG_CACHE")
+    with serving(message=GOOD) as server:
+        assert ask(sample_index, server.url, "--fresh").exit_code == 0
+    assert len(list((tmp_path / "replies").iterdir())) == 1
+
+
 @pytest.mark.parametrize(
     ("status", "message", "said"),
     [

@@ -92,7 +92,6 @@ def ask(
             "depth": depth,
             "max_cost": max_cost,
             "keep_unsupported": keep_unsupported or None,
-            "cache": False if fresh else None,
         },
     )
     text = options.question(question)
@@ -103,7 +102,7 @@ def ask(
     shown = output.Answering(settings.mode, style, quotes)
     shown.waiting(settings.model, options.note(ctx))
     try:
-        result = wiring.ask(text, filters, settings, options.note(ctx), shown.sentence)
+        result = wiring.ask(text, filters, settings, options.note(ctx), shown.sentence, fresh=fresh)
     except KeyboardInterrupt as stop:
         shown.interrupted(stop)
         raise

@@ -220,13 +220,15 @@ def ask(
     settings: Settings,
     note: Note,
     on_sentence: Callable[[Sentence], None] | None = None,
+    *,
+    fresh: bool = False,
 ) -> Answer:
-    """Answer one question in the mode of the settings."""
+    """Answer one question in the mode of the settings; ``fresh`` has a model asked anew."""
     began = time.perf_counter()
     made_for = warmed(settings)
     from rag.chain.answer import answer
 
-    written_by = writer(settings, note) if settings.mode == "model" else None
+    written_by = writer(settings, note, fresh=fresh) if settings.mode == "model" else None
     with open_pile(settings, note, once=True, made_for=made_for) as pile:
         return answer(
             question,
@@ -270,9 +272,9 @@ def dials(settings: Settings, load_s: float = 0.0) -> Options:
     )
 
 
-def writer(settings: Settings, note: Note) -> Writer:
-    """Make the writer of model mode, with the model the settings name."""
-    return writer_with(chat_model(settings, note), settings)
+def writer(settings: Settings, note: Note, *, fresh: bool = False) -> Writer:
+    """Make the writer of model mode, with the model the settings name; ``fresh`` as for ``chat_model``."""
+    return writer_with(chat_model(settings, note, fresh=fresh), settings)
 
 
 def writer_with(model: ChatModel, settings: Settings) -> Writer:
@@ -285,17 +287,22 @@ def writer_with(model: ChatModel, settings: Settings) -> Writer:
     return Writer(model, Prompts(settings.prompts), partial_json.read, price)
 
 
-def chat_model(settings: Settings, note: Note) -> ChatModel:
-    """Make the model the settings name, its replies kept on disk unless ``cache`` is off."""
+def chat_model(settings: Settings, note: Note, *, fresh: bool = False) -> ChatModel:
+    """Make the model the settings name, its replies kept on disk unless ``cache`` is off.
+
+    Args:
+        fresh: ask anew even for what is kept, and keep the new reply.
+    """
     if settings.model == "fake":
         from rag.adapters.fake_model import FakeChat
 
         return FakeChat()
+    model = openai_chat(settings, note)
+    if not settings.cache:
+        return model
     from rag.adapters.response_cache import CachedChat
 
-    model = openai_chat(settings, note)
-    scope = settings.base_url or "openai"
-    return CachedChat(model, settings.data_dir / "replies", scope, fresh=not settings.cache)
+    return CachedChat(model, settings.data_dir / "replies", settings.base_url or "openai", fresh)
 
 
 def openai_chat(settings: Settings, note: Note) -> OpenAIChat:

@@ -73,8 +73,7 @@ def writers(settings: Settings) -> Callable[[Dials, bool, Note], Writer | None]:
 
     @lru_cache(maxsize=4)
     def made(model: str | None, fresh: bool) -> Writer:
-        asked = replace(settings, mode="model", model=model, cache=settings.cache and not fresh)
-        return wiring.writer(asked, remark)
+        return wiring.writer(replace(settings, mode="model", model=model), remark, fresh=fresh)
 
     def writer(dials: Dials, fresh: bool, note: Note) -> Writer | None:
         told[:] = [note]
