@@ -216,6 +216,9 @@ def test_json_framings_give_the_same_papers(tmp_path: Path) -> None:
         "array.json": json.dumps(rows, indent=1),
         "held.json": json.dumps({"count": 3, "results": rows}),
         "held2.json": json.dumps({"count": 3, "results": rows}, indent=2),
+        "jq.json": "\n".join(json.dumps(row, indent=2) for row in rows),
+        "cat.json": "".join(json.dumps({"papers": part}, indent=2) for part in (rows[:2], rows[2:])),
+        "feed.json": json.dumps({"title": "All", "description": "Of a year.", "items": rows}),
     }
     seen = set()
     for name, text in framings.items():
@@ -232,6 +235,25 @@ def test_an_abstract_in_paragraphs_is_read_whole(tmp_path: Path, row: dict[str, 
     row |= {"title": ["Dogs", "Hunde"], "abstract": ["Dogs sleep.", "", "Cats trans-", "form."]}
     file.write_text(json.dumps(row), encoding="utf-8")
     assert [(p.title, p.abstract) for p in papers(file)] == [("Dogs", "Dogs sleep. Cats transform.")]
+
+
+def test_a_record_is_not_taken_for_what_it_holds(tmp_path: Path) -> None:
+    for name in ("abstract", "Abstract", "summary"):
+        row = {"title": "T", name: ABSTRACT, "results": [{"name": "accuracy", "value": 3}]}
+        (tmp_path / "x.json").write_text(json.dumps(row), encoding="utf-8")
+        assert [paper.title for paper in papers(tmp_path / "x.json")] == ["T"]
+
+
+def test_one_bad_object_does_not_stop_the_rest(tmp_path: Path) -> None:
+    texts = [json.dumps({"title": f"T{n}", "abstract": f"{ABSTRACT} {n}"}, indent=2) for n in range(3)]
+    texts[1] = texts[1].replace('"T1",', '"T1"')
+    file = tmp_path / "x.json"
+    file.write_text("\n".join(texts), encoding="utf-8")
+    first, broken, last = read(file)
+    assert broken == Failure(str(file), 2, "is not valid JSON: Expecting ',' delimiter at column 3", 7)
+    assert isinstance(first, Paper)
+    assert isinstance(last, Paper)
+    assert (first.title, last.title, last.source.record) == ("T0", "T2", 3)
 
 
 def test_one_bad_line_does_not_stop_the_rest(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""JSON lines, a JSON array, or an API's answer that holds the records in one of its fields.
+"""JSON lines, a JSON array, objects one after the other, or an API's answer that holds them in a field.
 
 Lines and arrays are streamed, so that a million records take the memory of one.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -85,20 +85,41 @@ def _lines(stream: Stream) -> Iterator[tuple[int | None, Any]]:
 
 
 def _document(stream: Stream) -> Iterator[tuple[int | None, Any]]:
-    """One object over several lines: an API's answer, or a single record; else broken JSON lines."""
+    """Objects over several lines, one after the other: an API's answer, or records as jq prints them."""
     text = stream.text()
-    value = _parsed(text)
-    if not isinstance(value, json.JSONDecodeError):
-        yield from ((None, item) for item in _unpacked(value))
-    elif text.count("\n{") > 0:
-        yield from _lines(stream)
-    else:
-        yield value.lineno, value
+    found: Iterable[tuple[int, Any]] = list(_decoded(text))
+    if any(isinstance(value, json.JSONDecodeError) for _, value in found):
+        found = _decoded_apart(text)
+    for line, value in found:
+        for item in _unpacked(value):
+            yield (line if item is value else None), item  # within an API's answer it is not known
+
+
+def _decoded(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield (line, value) of the values that follow one another; a fault is the last one, at its own line."""
+    decoder, position, line = json.JSONDecoder(), 0, 1
+    while (start := _next(text, position)) < len(text):
+        line += text.count("\n", position, start)
+        try:
+            value, position = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError) as caught:
+            yield _line(caught, text, start), _fault(caught)
+            return
+        yield line, value
+        line += text.count("\n", start, position)
+
+
+def _decoded_apart(text: str) -> Iterator[tuple[int, Any]]:
+    """As ``_decoded``, but after a fault the next value begins where a line does with a brace."""
+    passed = 0
+    for part in re.split(r"\n(?=\{)", text):
+        yield from ((passed + line, value) for line, value in _decoded(part))
+        passed += part.count("\n") + 1
 
 
 def _unpacked(value: Any) -> list[Any]:
     """Return the records of an API's answer, {"total": 2, "data": [...]}, also one level down (Crossref)."""
-    if isinstance(value, dict) and "abstract" not in value:
+    if isinstance(value, dict):
         inner = value.get("message") or value.get("response")
         for outer in (value, inner if isinstance(inner, dict) else {}):
             for name in _CONTAINERS:
@@ -107,9 +128,23 @@ def _unpacked(value: Any) -> list[Any]:
                     isinstance(held, list)
                     and held
                     and all(isinstance(item, dict) or item is None for item in held)
+                    and not _is_record(value, held)
                 ):
                     return [item for item in held if item is not None]  # null stands for an unknown id
     return [value]
+
+
+def _is_record(value: dict[str, Any], held: list[Any]) -> bool:
+    """Whether ``held`` is but a part of what is a paper itself: its results, its data sets.
+
+    A feed too has a title and a description, which may be those of a paper; but so have its entries.
+    """
+    own = fields.guess(value)
+    if "abstract" in own.get("abstract", "").casefold():
+        return True
+    return {"title", "abstract"} <= own.keys() and not any(
+        {"title", "abstract"} <= fields.guess(item).keys() for item in held if item
+    )
 
 
 def _parsed(text: str) -> Any:
