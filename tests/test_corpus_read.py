@@ -198,6 +198,16 @@ def test_what_follows_an_array_is_listed(tmp_path: Path, rest: str, error: str, 
     assert (last.error, last.line) == (error, line)
 
 
+def test_a_markdown_title_that_names_a_venue_is_no_group(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    wmt = "Findings of the WMT 2024 Shared Task"
+    parts = ["# ACL 2023\n\nAn introduction.", f"## Dogs\n\n{ABSTRACT}", f"## {wmt}\n\n{ABSTRACT}"]
+    file.write_text("\n\n".join([*parts, f"## Cats\n\n{ABSTRACT}"]), encoding="utf-8")
+    assert [(p.title, p.venue, p.year) for p in papers(file)] == [
+        (title, "ACL", 2023) for title in ("Dogs", wmt, "Cats")
+    ]
+
+
 def test_a_damaged_member_does_not_cost_those_after_it(tmp_path: Path) -> None:
     bad, good = (json.dumps({"title": t, "abstract": f"{t}. {ABSTRACT}"}).encode() for t in ("Bad", "Good"))
     data = zipped(a=bad, b=good)

@@ -5,13 +5,17 @@
     *Hyunseok Lee, Jihoon Tack* | [paper](https://...)
     **Abstract:** Self-awareness, i.e. ...
 
-A heading with nothing below it groups those that follow; it gives them venue and year if it names them.
+A heading with nothing below it groups those that follow; it gives them venue and year if it names them. One
+above an introduction does so too if the next heading is deeper; else it is a paper, whose title may well name
+a venue: "Findings of the WMT 2024 Shared Task".
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain, pairwise
+from typing import NamedTuple
 
 from rag.corpus import fields
 from rag.corpus.drafts import Broken, Draft
@@ -33,37 +37,48 @@ def detects(head: Head) -> bool:
 
 def read(stream: Stream) -> Iterator[Draft | Broken]:
     venue, year, record = "", None, 0
-    for line, title, body in _sections(stream):
-        found = heading(_LINK.sub(r"\1", title))
-        if not any(text.strip() for text in body):
+    for section, following in pairwise(chain(_sections(stream), [None])):
+        assert section is not None
+        found = heading(_LINK.sub(r"\1", section.title))
+        if not any(text.strip() for text in section.body):
             venue, year = found or (venue, year)
             continue
-        if found and not any(field(text) for text in body):
-            venue, year = found  # a heading above an introduction, not a paper
+        is_above = following is not None and following.level > section.level
+        if found and is_above and not any(field(text) for text in section.body):
+            venue, year = found
             continue
         record += 1
-        yield _draft(record, title, body, (venue, year), line)
+        yield _draft(record, section, (venue, year))
 
 
-def _sections(stream: Stream) -> Iterator[tuple[int, str, list[str]]]:
-    """Yield (line, title, lines below it); "Abstract" as a heading belongs to the section above it."""
-    start, title = 0, ""
-    body: list[str] = []
+class _Section(NamedTuple):
+    """A heading, ``level`` 1 to 6, and the lines below it."""
+
+    line: int
+    level: int
+    title: str
+    body: list[str]
+
+
+def _sections(stream: Stream) -> Iterator[_Section]:
+    """Yield the sections; "Abstract" as a heading belongs to the section above it."""
+    section: _Section | None = None
     for number, line in enumerate(stream.lines(), 1):
         match = _HEADING.match(line)
-        if match and _PART.match(match[2]) and title:
-            body.append("Abstract:")
+        if section and match and _PART.match(match[2]):
+            section.body.append("Abstract:")
         elif match:
-            if title:
-                yield start, title, body
-            start, title, body = number, re.sub(r"^\d+[.)]\s+", "", match[2]), []
-        else:
-            body.append(line)
-    if title:
-        yield start, title, body
+            if section:
+                yield section
+            section = _Section(number, len(match[1]), re.sub(r"^\d+[.)]\s+", "", match[2]), [])
+        elif section:
+            section.body.append(line)
+    if section:
+        yield section
 
 
-def _draft(record: int, title: str, body: list[str], group: tuple[str, int | None], line: int) -> Draft:
+def _draft(record: int, section: _Section, group: tuple[str, int | None]) -> Draft:
+    title, body = section.title, section.body
     row = {"title": _LINK.sub(r"\1", title)}
     if linked := _LINK.search(title):
         row["url"] = linked[2]
@@ -89,7 +104,7 @@ def _draft(record: int, title: str, body: list[str], group: tuple[str, int | Non
     row.setdefault("venue", group[0])
     row.setdefault("year", str(group[1] or ""))
     row["url"] = _LINK.sub(r"\2", row["url"])
-    return fields.draft(record, row, {name: name for name in row}, line)
+    return fields.draft(record, row, {name: name for name in row}, section.line)
 
 
 def _names(line: str) -> str:
