@@ -153,12 +153,15 @@ def test_the_page_of_a_venue_names_no_record(url: str) -> None:
         ),
     ],
 )
-def test_what_contradicts_an_address(
+def test_what_contradicts_an_address_or_a_doi(
     first: dict[str, object], second: dict[str, object], expected: bool
 ) -> None:
     known = [paper(**first)]
     assert identity.contradicted("url:site.example/45123", paper(**second), known) is expected
-    assert not identity.contradicted("doi:10.1/a", paper(**second), known)
+    assert not identity.contradicted("arxiv:2502.14565", paper(**second), known)
+    if "doi" not in first:
+        known, second = [paper(**first, doi="10.1/a")], {**second, "doi": "10.1/a"}
+        assert identity.contradicted("doi:10.1/a", paper(**second), known) is expected
 
 
 def test_the_doi_of_a_book_is_no_papers(tmp_path: Path) -> None:

@@ -322,6 +322,19 @@ def test_papers_of_one_page_are_not_one(index: Path, tmp_path: Path, url: str) -
     assert ingest(index, file, **CORPUS).papers == 3
 
 
+def test_papers_of_one_volume_are_not_one_for_its_doi(index: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.csv"
+    lines = [f"{t},{t} Lee,{t} and nothing else.,10.1007/978-3-031-72751-1" for t in ("Dogs", "Cats", "Rain")]
+    file.write_text("\n".join(["title,authors,abstract,doi", *lines, lines[1]]), encoding="utf-8")
+    assert ingest(index, file, **CORPUS).papers == 3
+    with Library(index) as library:
+        assert sorted((p.title, len(p.also)) for p in library.papers()) == [
+            ("Cats", 1),
+            ("Dogs", 0),
+            ("Rain", 0),
+        ]
+
+
 def test_an_address_does_not_overrule_dois_of_any_record(index: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     given = [{"doi": "10.1234/a"}, {}, {"doi": "10.1234/b"}, {"doi": "10.1234/a"}]

@@ -2,7 +2,7 @@
 
 Two records are the same paper when they share one signature: a DOI, an arXiv id, the address of a record
 page, a normalised title with its first author, or a near-identical abstract. Signatures are short texts, so
-that an index of any size finds the paper of a new record by looking up a handful of them. An address alone
+that an index of any size finds the paper of a new record by looking up a handful of them. An address or a DOI
 may be that of a list of papers: what two records say can contradict it (``contradicted``).
 
 >>> from rag.records import Source
@@ -64,10 +64,11 @@ def signatures(paper: Paper) -> tuple[str, ...]:
 def contradicted(signature: str, paper: Paper, others: Iterable[Paper]) -> bool:
     """Return whether ``others``, the records of one paper, speak against ``paper`` being one of them.
 
-    Only an address can be contradicted, since it may be that of a list: by another DOI, or by title and
-    abstract that agree with none of ``others``. These are not asked for any other ``signature``.
+    Only an address and a DOI can be contradicted, since they may be those of a list or a volume: by title and
+    abstract that agree with none of ``others``, and an address by another DOI. These are not asked for any
+    other ``signature``.
     """
-    if not signature.startswith("url:"):
+    if not signature.startswith(("url:", "doi:")):
         return False
     known = list(others)
     doi = _doi(paper)
