@@ -82,16 +82,17 @@ class Filters:
 
     ``venues`` compare case-folded and whole, or as what they are well known by (``rag.text.venues``);
     ``authors`` compare as case- and accent-folded words of a name; ``years`` are inclusive (first, last)
-    ranges, ``papers`` are keys.
+    ranges, ``papers`` are keys, and ``without`` keys of papers that do not pass.
     """
 
     venues: tuple[str, ...] = ()
     years: tuple[tuple[int, int], ...] = ()
     authors: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.venues or self.years or self.authors or self.papers)
+        return bool(self.venues or self.years or self.authors or self.papers or self.without)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,32 +29,46 @@ def decided(question: str) -> Decision:
 @pytest.mark.parametrize(
     ("question", "reason"),
     [
-        ("Which GPU did the authors of SkimRead train on?", "The abstract of skim does not state which GPU."),
+        (
+            "Which GPU did the authors of SkimRead train on?",
+            "The abstract of SkimRead does not state which GPU.",
+        ),
         ("What is the capital of Mongolia?", "No paper that was read mentions Mongolia."),
         ("How do I bake sourdough bread?", 'No paper that was read mentions "bake sourdough bread".'),
         (
             "By how much does WarpRead improve time-to-first-token?",
             "No paper that was read mentions WarpRead.",
         ),
-        ("What does SkimRead gain on NeedleQA?", "The abstract of skim does not mention NeedleQA."),
-        ("How much does SkimRead gain on a 405B model?", "The abstract of skim does not mention 405B."),
+        ("What does SkimRead gain on NeedleQA?", "The abstract of SkimRead does not mention NeedleQA."),
+        ("How much does SkimRead gain on a 405B model?", "The abstract of SkimRead does not mention 405B."),
         (
             "How long does it take to train GripNet?",
-            "The abstract of robots does not state how long it takes.",
+            "The abstract of GripNet does not state how long it takes.",
         ),
         (
             "How many parameters does GripNet have?",
-            "The abstract of robots does not state how many parameters.",
+            "The abstract of GripNet does not state how many parameters.",
         ),
-        ("Under which licence is TinyBits released?", "The abstract of tiny does not state the licence."),
-        ("Where can I download TinyBits?", "The abstract of tiny does not state where it can be downloaded."),
-        ("Which model did ForgetMe use?", "The abstract of forget does not state which model."),
+        (
+            "Under which licence is TinyBits released?",
+            "The abstract of “Storing weights takes memory. TinyBits quantizes weights in …” does not state"
+            " the licence.",
+        ),
+        (
+            "Where can I download TinyBits?",
+            "The abstract of “Storing weights takes memory. TinyBits quantizes weights in …” does not state"
+            " where it can be downloaded.",
+        ),
+        (
+            "Which model did ForgetMe use?",
+            "The abstract of “Models forget what they saw early in training. …” does not state which model.",
+        ),
         (
             "What percentage of tokens does SkimRead keep?",
-            "The abstract of skim does not state what percentage.",
+            "The abstract of SkimRead does not state what percentage.",
         ),
-        ("How much memory does SkimRead save?", "The abstract of skim does not state how much."),
-        ("Who funded GripNet?", "The abstract of robots does not state who."),
+        ("How much memory does SkimRead save?", "The abstract of SkimRead does not state how much."),
+        ("Who funded GripNet?", "The abstract of GripNet does not state who."),
     ],
 )
 def test_declined_with_its_reason(question: str, reason: str) -> None:
@@ -111,7 +125,8 @@ def test_a_share_and_a_cost_are_figures_whatever_they_are_called() -> None:
     assert decide("How much do routing costs fall with BrambleNet?", pile).answer
     assert decide("How many fewer steps does BrambleNet need on sums?", pile).answer
     assert decide("How much does BrambleNet cost?", pile).reason == (
-        "The abstract of bramble does not state the cost in money."
+        "The abstract of “BrambleNet routes tokens. Its routing costs fall by …” does not state the cost"
+        " in money."
     )
 
 
@@ -125,7 +140,9 @@ def test_a_setting_is_stated_only_where_the_paper_speaks_of_it() -> None:
         ("Which discount factor was BrambleNet given?", "what discount factor"),
         ("What FID does BrambleNet reach?", "what FID"),
     ):
-        assert decide(question, pile).reason == f"The abstract of bramble does not state {what}."
+        assert decide(question, pile).reason == (
+            f"The abstract of “BrambleNet clips gradients and fits 3 networks on …” does not state {what}."
+        )
     told = hits([paper("bramble", f"{text} A batch size of 256 gives an FID of 3.1."), *PILE])
     assert decide("What batch size does BrambleNet use?", told).answer
     assert decide("What FID does BrambleNet reach?", told).answer

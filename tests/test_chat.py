@@ -62,6 +62,31 @@ def test_a_follow_up_is_understood_and_said_so(talk: Talk) -> None:
     assert "easy to implement" in talk.out.getvalue()
 
 
+def test_what_leaves_its_paper_unsaid_is_about_the_one_spoken_of(talk: Talk) -> None:
+    talk.say("What is SpeCache?")
+    said = talk.say("authors and venue?")
+    assert "is by Shibo Jie" in said
+    assert "appeared at ICML 2025" in said
+    others = talk.say("anything else on this?")
+    assert "“other than” = SpeCache [1]" in others
+    assert "jie2025specache" not in others
+
+
+@pytest.mark.parametrize(
+    ("line", "reply"),
+    [("hello", "/help"), ("thanks!", "welcome"), ("help", "/sources"), ("What can you do?", "/sources")],
+)
+def test_small_talk_asks_the_papers_nothing(line: str, reply: str, talk: Talk) -> None:
+    said = talk.say(line)
+    assert reply in said
+    assert "Not answered" not in said
+    assert talk.desk.talk.session is None
+
+
+def test_quit_without_a_slash_leaves(talk: Talk) -> None:
+    assert talk.desk.take("quit").leave
+
+
 def test_raw_leaves_questions_alone(talk: Talk) -> None:
     talk.say(PILAF)
     assert "as typed" in talk.say("/raw")
@@ -217,6 +242,7 @@ def shut(monkeypatch: pytest.MonkeyPatch) -> None:
         return wrapped
 
     monkeypatch.setattr(os, "stat", refusing(os.stat))
+    monkeypatch.setattr(os, "lstat", refusing(os.lstat))
     monkeypatch.setattr(os, "unlink", refusing(os.unlink))
     monkeypatch.setattr(io, "open", refusing(io.open))
 

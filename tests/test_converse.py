@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from rag.chain.calling import called
-from rag.chain.converse import Cited, Turn, standalone
+from rag.chain.converse import Cited, Turn, chosen, standalone
 from rag.chain.reword import turns_of, understood
 from rag.chain.setup import Writer
 from rag.chain.turns import mentions as calls
@@ -84,6 +84,72 @@ def reworded(question: str, turns: list[Turn]) -> str:
 )
 def test_what_points_back_is_named(question: str, turns: list[Turn], expected: str) -> None:
     assert reworded(question, turns) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("code?", "code, in HARBOR?"),
+        ("is there code", "is there code, in HARBOR?"),
+        ("which datasets", "which datasets, in HARBOR?"),
+        ("how many examples?", "how many examples, in HARBOR?"),
+        ("authors and year?", "authors and year, in HARBOR?"),
+        ("full author list pls", "full author list pls, in HARBOR?"),
+        ("error rate?", "error rate?"),
+        ("whats the training cost", "what is the training cost, in HARBOR?"),
+        ("more details please", "Tell me about HARBOR."),
+        ("tell me more", "Tell me about HARBOR."),
+        ("shorter please", "HARBOR in one sentence."),
+        ("ok thanks. and does it need labels?", "and does HARBOR need labels?"),
+        ("no, I meant KelpNet", "What is KelpNet?"),
+        ("sorry, i meant does KelpNet need labels?", "does KelpNet need labels?"),
+        ("different topic: salinity fronts", "salinity fronts"),
+        ("papers on salinity fronts", "papers on salinity fronts"),
+        ("What about glacier surges?", "What about glacier surges?"),
+        ("Which other papers use satellites?", "Which papers use satellites?"),
+        ("anything else on this?", "papers on Self-Calibrating Tide Gauges"),
+        ("What other papers do that?", "papers on Self-Calibrating Tide Gauges"),
+    ],
+)
+def test_what_is_left_out_is_that_of_the_paper_spoken_of(question: str, expected: str) -> None:
+    assert reworded(question, ONE) == expected
+
+
+def test_other_papers_are_not_the_one_spoken_of() -> None:
+    assert standalone("Which other papers use satellites?", ONE).without == (HARBOR.key,)
+    assert standalone("Which papers use satellites?", ONE).without == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("compare the two", "compare HARBOR and KelpNet"),
+        ("Are both free?", "Are HARBOR and KelpNet free?"),
+        ("does either need labels?", "does HARBOR and KelpNet need labels?"),
+        ("which uses drones", "which uses drones, in HARBOR and KelpNet?"),
+        ("back to harbor, does it need labels?", "does HARBOR need labels?"),
+        ("back to the first paper: does it need labels?", "does HARBOR need labels?"),
+        ("back to gauges - is it fast", "is HARBOR fast"),
+        ("and the first, is it new?", "and HARBOR, is it new?"),
+        ("what about harbor", "What does HARBOR reach?"),
+    ],
+)
+def test_two_papers_were_spoken_of(question: str, expected: str) -> None:
+    turns = [*ONE, Turn("", "What does KelpNet reach?", "0.91 IoU.", (B,))]
+    assert reworded(question, turns) == expected
+
+
+def test_a_question_that_may_be_about_either_is_read_as_what_is_answered() -> None:
+    rewrite = standalone("does salt water corrode gauges quickly", ONE)
+    assert rewrite.otherwise is not None
+    readings = [rewrite.question, rewrite.otherwise.question]
+    assert readings == [
+        "does salt water corrode gauges quickly",
+        "does salt water corrode gauges quickly, in HARBOR?",
+    ]
+    for answered, expected in ((readings[:1], 0), (readings[1:], 1), (readings, 0), ([], 0)):
+        found = chosen(rewrite, lambda reading, answered=answered: reading.question in answered)  # type: ignore[misc]
+        assert found.question == readings[expected]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag.chain.calling import called
 from rag.chain.question import Asked, read
 from rag.chain.signals import Signals, share
 from rag.chain.weigh import Weighed
@@ -86,7 +87,7 @@ class Decision:
 def judge(weighed: Weighed, limits: Limits = Limits()) -> Decision:
     """Decide before any model is asked (model mode) or any sentence shown (extractive mode)."""
     asked, papers = weighed.asked, weighed.papers
-    if not papers or not (asked.words or asked.names):
+    if not papers or not (asked.words or asked.names or asked.titles):
         return Decision(False, 0.0, "No paper of the pile matches the question.")
     features = _features(asked, papers)
     confidence = _confidence(features, limits)
@@ -99,7 +100,7 @@ def judge(weighed: Weighed, limits: Limits = Limits()) -> Decision:
 def _features(asked: Asked, papers: Sequence[Signals]) -> tuple[tuple[str, float], ...]:
     best = papers[0]
     lacking = _lacking(asked, best)
-    bound = bool(asked.names) or _is_said(asked, best)
+    bound = bool(asked.names or asked.titles) or _is_said(asked, best)
     bound = bound or (bool(asked.slot.kind or asked.several) and lacking < _MOSTLY)
     return (
         ("bias", 1.0),
@@ -180,7 +181,7 @@ def _reason(asked: Asked, papers: Sequence[Signals]) -> str:
     everywhere = [name for name in lacking if all(name in paper.missing for paper in papers)]
     if everywhere and best.anchored == 0.0:
         return f"No paper that was read mentions {_joined(everywhere)}."
-    title = _title(best)
+    title = _title(asked, best)
     if lacking:
         return f"The abstract of {title} does not mention {_joined(lacking)}."
     return _not_said(asked, best) or _nowhere(asked, papers)
@@ -188,7 +189,7 @@ def _reason(asked: Asked, papers: Sequence[Signals]) -> str:
 
 def _not_said(asked: Asked, best: Signals) -> str | None:
     """Return what the best paper leaves unsaid, if it is the one that the question is about."""
-    title = _title(best)
+    title = _title(asked, best)
     if best.contradicted:
         return f"The abstract of {title} says otherwise: the question {best.contradicted}."
     if asked.slot.kind and best.fills < 0.5:
@@ -229,8 +230,9 @@ def _lower(words: str) -> str:
     return words[:1].lower() + words[1:]
 
 
-def _title(paper: Signals) -> str:
-    return f'"{paper.hit.paper.title}"' if paper.hit.paper.title else paper.hit.paper.key
+def _title(asked: Asked, paper: Signals) -> str:
+    """Return what to call the paper: its title, or without one its system or how it begins."""
+    return f'"{paper.hit.paper.title}"' if paper.hit.paper.title else called(paper.hit.paper, asked.text)
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -10,23 +10,47 @@ left when its wording cannot be used. A question that needs nothing from before 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
-from rag.chain import ellipsis, roles
+from rag.chain import ellipsis, leadin
+from rag.chain.carried import Carried, carried
 from rag.chain.mentions import Mention, find
 from rag.chain.question import read
 from rag.chain.turns import NOTHING, Cited, Context, Shown, Turn, mentions, together
+from rag.text.sentences import split
+from rag.text.spelling import written_out
+from rag.text.tokens import content
 
-__all__ = ["Cited", "Resolved", "Rewrite", "Turn", "standalone"]
+__all__ = ["Cited", "Resolved", "Rewrite", "Turn", "chosen", "standalone"]
 
 _ONE = re.compile(r"(?:this|that|the other) one", re.IGNORECASE)
 _AT_ONCE = 3  # papers that "they" may stand for
-_ON_TOPIC = 0.6  # share of its words that ties a question to a paper when no word points back
+_FEW_WORDS = 4  # of what was meant instead
 _LINKED = re.compile(r"^(?:and|but|so|also|then)\b", re.IGNORECASE)
-_DEFINITE = re.compile(r"\bthe\s+([\w-]+)\b(?!\s+(?:of|by|from|for|in|that|which)\b)", re.IGNORECASE)
-_SUMS_UP = re.compile(r"\b(?:summar|overview\b|explain\b|describe\b)", re.IGNORECASE)
+_MORE = re.compile(
+    r"(?:please )?(?:(?:can |could )?(?:you )?(?:tell|give|show) me )?"
+    r"(?:(?:some |a bit |a little )?more(?: (?:details?|info(?:rmation)?|(?:about|on) (?:it|that|this)))*"
+    r"|(?:in )?more detail|details?|elaborate|go on|continue|(?:explain|say) (?:more|further))"
+    r"(?: please| pls)?",
+    re.IGNORECASE,
+)
+_LESS = re.compile(
+    r"(?:please )?(?:(?:make it )?(?:shorter|briefer)|in short|briefly|in (?:one|a) sentence"
+    r"|(?:the )?short version|too long)(?: please| pls)?",
+    re.IGNORECASE,
+)
+_OTHERS = re.compile(
+    r"\b(?:(?:any |some )?(?<!the )(?<!that )(?<!those )other (?:papers?|articles?|works?|stud(?:y|ies)|ones)"
+    r"|(?:similar|related|further) (?:papers?|articles?|works?)"
+    r"|(?:anything|something|what) else(?= (?:on|about|like)\b))",
+    re.IGNORECASE,
+)
+_POINTS = re.compile(
+    r"\b(?:this|that|it|them|these|those|same|like|similar|also|too|so|else|topic|subject|have|there)\b",
+    re.IGNORECASE,
+)
 _COMPARES = re.compile(
     r"\b(?:compare|versus|vs|than|differ|unlike|better|worse|beat|outperform)", re.IGNORECASE
 )
@@ -45,11 +69,20 @@ class Resolved:
 
 @dataclass(frozen=True, slots=True)
 class Rewrite:
-    """The question to search for; ``resolved`` says what was taken for what, ``by`` who reworded it."""
+    """The question to search for.
+
+    Attributes:
+        resolved: what was taken for what.
+        by: who reworded it.
+        without: keys of papers that are not meant.
+        otherwise: how else it can be read, for when the papers do not answer it so.
+    """
 
     question: str
     resolved: tuple[Resolved, ...] = ()
     by: Literal["rules", "model"] | None = None
+    without: tuple[str, ...] = ()
+    otherwise: Rewrite | None = None
 
 
 def standalone(question: str, turns: Sequence[Turn], shown: Shown = NOTHING) -> Rewrite:
@@ -60,9 +93,26 @@ def standalone(question: str, turns: Sequence[Turn], shown: Shown = NOTHING) -> 
         shown: the papers of the whole conversation by number, for a number that none of ``turns`` shows.
     """
     question = " ".join(question.split())
-    context, found = Context(turns, shown), find(question)
+    context = Context(turns, shown)
     if not turns:
+        found = find(question)
         return _rewritten(question, [(m, context.numbered(m.value)) for m in found if m.kind == "number"])
+    lead = leadin.read(written_out(question))
+    if lead.kind == "new":
+        return Rewrite(lead.rest)
+    if lead.kind == "back" and (papers := _gone_back_to(lead.words, context)):
+        if not lead.rest:
+            return Rewrite(f"Tell me about {together(papers)}.", (Resolved(lead.words, papers),), "rules")
+        return _within(lead.rest, context.about(papers))
+    if lead.kind == "instead" and (meant := _instead(lead.rest, context)):
+        return meant
+    rest = question if lead.kind == "back" else lead.rest
+    return _more(rest, context) or _others(rest, context) or _within(rest, context)
+
+
+def _within(question: str, context: Context) -> Rewrite:
+    """What a question means among the papers spoken of."""
+    found = find(question)
     resolved = [(m, papers) for m in found if (papers := _antecedents(m, question, context))]
     if any(_says_which(m) and not _antecedents(m, question, context) for m in found):
         # It asks about a paper that was never shown: of another one it would be another question.
@@ -72,6 +122,80 @@ def standalone(question: str, turns: Sequence[Turn], shown: Shown = NOTHING) -> 
         or _completed(question, resolved, context)
         or _named(question, resolved, context)
     )
+
+
+def _gone_back_to(words: str, context: Context) -> tuple[Cited, ...]:
+    """The papers of the conversation that someone goes back to: "the first paper", "ladder residual"."""
+    for mention in find(words):
+        if papers := _antecedents(mention, words, context):
+            return papers
+    wanted = {token.stem for token in content(words)}
+    called = [cited for cited in context.every if mentions(words, cited) or cited.has(wanted)]
+    said = [cited for cited in context.every if wanted and wanted <= _stems(cited.paper.text)]
+    return tuple([*called, *said][:1])
+
+
+def _stems(text: str) -> set[str]:
+    return {token.stem for token in content(text)}
+
+
+def _instead(words: str, context: Context) -> Rewrite | None:
+    """The question before about something else ("no, I meant SpeCache"); None for a question of its own."""
+    if len(words.split()) > _FEW_WORDS or words.endswith("?"):
+        return None
+    whole = ellipsis.complete(f"what about {words}", context)
+    return Rewrite(whole or f"What is {words}?", (), "rules")
+
+
+def _more(question: str, context: Context) -> Rewrite | None:
+    """More of the paper spoken of, or less of it."""
+    text, papers = question.rstrip(" ?!."), context.main()
+    wanted = (
+        "Tell me about {}."
+        if _MORE.fullmatch(text)
+        else "{} in one sentence."
+        if _LESS.fullmatch(text)
+        else ""
+    )
+    if not papers or not wanted:
+        return None
+    return Rewrite(wanted.format(together(papers)), (Resolved("", papers),), "rules")
+
+
+def _others(question: str, context: Context) -> Rewrite | None:
+    """Papers besides those spoken of, on what is asked or, where nothing is, on the same topic."""
+    if not _OTHERS.search(question):
+        return None
+    papers = context.subject or context.main()
+    keys = tuple(cited.paper.key for cited in papers)
+    own = [sentence.text for sentence in split(question) if _OTHERS.search(sentence.text)][-1:]
+    text = _OTHERS.sub("papers", (own or [question])[0])
+    if not _topic(text):
+        text = f"papers on {_topic_of(papers)}" if papers else ""
+    return Rewrite(text, (Resolved("other than", papers),) if papers else (), "rules", keys) if text else None
+
+
+def _topic(question: str) -> bool:
+    """Whether a question about other papers says on what."""
+    asked = read(_POINTS.sub(" ", question))
+    return bool(asked.words or asked.names)
+
+
+def _topic_of(papers: Sequence[Cited]) -> str:
+    """The topic of a paper in words: its title without the name of its system."""
+    paper = papers[0].paper
+    head, colon, tail = (paper.title or split(paper.abstract)[0].text).partition(":")
+    return (tail if colon and len(tail.split()) > 2 else head).strip()
+
+
+def chosen(rewrite: Rewrite, answers: Callable[[Rewrite], bool]) -> Rewrite:
+    """Return the reading of a question that the papers answer; the likelier one where both or none is.
+
+    Args:
+        answers: whether they answer a reading; asked of the second only if the first is not answered.
+    """
+    other = rewrite.otherwise
+    return other if other is not None and not answers(rewrite) and answers(other) else rewrite
 
 
 def says_which(question: str) -> bool:
@@ -113,8 +237,12 @@ def _named(question: str, resolved: Sequence[_Found], context: Context) -> Rewri
     """A whole question with names for what points back."""
     if resolved:
         return _rewritten(question, resolved)
-    if _carries_on(question, context):
-        return _rewritten(question, [(None, context.main())])
+    about = carried(question, context)
+    within = _rewritten(question, [(None, context.main())])
+    if about in (Carried.YES, Carried.FIRST):
+        return within if about is Carried.YES else replace(within, otherwise=Rewrite(question))
+    if about is Carried.ELSE:
+        return Rewrite(question, otherwise=within)
     if not context.subject and (find(question) or _LINKED.match(question)):
         return Rewrite(f"{context.last.standalone} {question}", (), "rules")
     return Rewrite(question)
@@ -129,6 +257,8 @@ def _antecedents(mention: Mention, question: str, context: Context) -> tuple[Cit
             return tuple(cited for cited in context.every if _is(cited, mention.text))[:1]
         case "ordinal" | "other":
             return _of_the_list(mention, context)
+        case "pair":
+            return context.pair
     # "What did they use for RLEF?" asks about that paper's authors.
     if mention.kind == "they" and context.foreign(question) and not _COMPARES.search(question):
         return ()
@@ -151,25 +281,6 @@ def _is(cited: Cited, description: str) -> bool:
     paper, wanted = cited.paper, description.casefold()
     surnames = {word.casefold() for name in paper.authors for word in name.split()}
     return wanted in {str(paper.year), (paper.venue or "").casefold(), *surnames} - {""}
-
-
-def _carries_on(question: str, context: Context) -> bool:
-    """Whether a question without a word that points back still asks about the same paper."""
-    if not context.main() or context.foreign(question) or mentions(question, context.main()[0]):
-        return False
-    if _LINKED.match(question) or _asks_for_a_part(question):
-        return True
-    definite = any(context.has_word(match[1]) for match in _DEFINITE.finditer(question))
-    return definite and context.shared(question) >= _ON_TOPIC
-
-
-def _asks_for_a_part(question: str) -> bool:
-    """Whether a question asks for what every paper has, "the main results?", and does not say of which."""
-    asked = read(question)
-    if asked.names or asked.several or asked.slot.kind not in ("", "reason"):
-        return False
-    words = [token.word for token in asked.words]
-    return roles.asked_for(words) is not None if words else bool(_SUMS_UP.search(question))
 
 
 def _rewritten(question: str, resolved: Sequence[tuple[Mention | None, tuple[Cited, ...]]]) -> Rewrite:
@@ -205,7 +316,7 @@ def _first_of_each(resolved: Sequence[tuple[Mention | None, tuple[Cited, ...]]])
 
 def _replacement(mention: Mention | None, papers: tuple[Cited, ...]) -> str | None:
     """The words to put in the place of the mention; None where the name is better added at the end."""
-    if mention is None or mention.kind == "loose":
+    if mention is None or mention.kind == "loose" or "which" in mention.words.lower():
         return None
     name = together(papers)
     if mention.of:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from rag.chain.turns import Cited, Context, mentions, places
 from rag.text.names import Name, find, key
 from rag.text.normalise import fold
+from rag.text.tokens import content
 
 _LINK = r"(?:(?:and|but|so|also|ok(?:ay)?|now|then|even)\b,?\s*)"
 _ABOUT = re.compile(rf"^{_LINK}*(?:what|how)\s+about\s+(.+)$", re.IGNORECASE)
@@ -83,7 +84,10 @@ def _about(part: str, before: str, context: Context) -> str | None:
     """A thing of the same paper takes the place of another thing; any other takes that of the paper."""
     paper = context.main()[0]
     if not find(part):
-        return f"What about {part}, in {paper.name}?"
+        if other := context.called(part):
+            return _in_place_of(paper, other.name, before) or f"What about {other.name}: {before}?"
+        # "What about tree search?", of which the paper says nothing, is a new topic.
+        return f"What about {part}, in {paper.name}?" if context.shared(part) or not content(part) else None
     if context.foreign(part):
         return _in_place_of(paper, part, before) or f"What about {part}: {before}?"
     others = [(a, b) for name, a, b in _named(before) if name.strong and not mentions(name.text, paper)]

@@ -118,6 +118,8 @@ def _one_for_each_name(asked: Asked, named: Sequence[Signals]) -> list[Signals]:
 def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], taste: Taste) -> list[Scored]:
     ordered = sorted(paper.scored, key=lambda s: -s.score)
     told = _story(asked, paper, ordered)
+    if told and roles.is_brief(asked.text):
+        return told[:1]
     if told:
         return sorted(told[:most], key=lambda s: s.sentence.span.start)
     if asked.slot.kind == "part":
@@ -150,7 +152,8 @@ def _story(asked: Asked, paper: Signals, ordered: Sequence[Scored]) -> list[Scor
     other questions, and where the paper presents no such thing.
     """
     having = [name for name in asked.names if paper.reading.lexicon.has(name)]
-    own = having and all(is_topic(name, paper.reading) for name in having)
+    titled = any(title.is_of(paper.hit.paper) for title in asked.titles)
+    own = (titled or having) and all(is_topic(name, paper.reading) for name in having)
     if not own or asked.words or asked.figures or asked.slot.kind not in ("", "part"):
         return []
     presenting = [s for s in paper.scored if roles.presents(s.sentence.span.text)]

@@ -9,7 +9,7 @@ from typing import Literal
 
 from rag.text.words import word_set
 
-Kind = Literal["number", "ordinal", "other", "property", "noun", "it", "they", "this", "loose"]
+Kind = Literal["number", "ordinal", "other", "pair", "property", "noun", "it", "they", "this", "loose"]
 
 _PAPER = r"(?:papers?|articles?|stud(?:y|ies)|works?|publications?)"
 _WAY = (
@@ -42,18 +42,27 @@ _ONE = rf"(?:ones?|{_PAPER}|{_WAY}|of (?:them|these|those))"
 _ORDINAL = "|".join(PLACES)
 # "the method" points back, "the method of Lee" or "the method for this" says itself which one.
 _ALONE = r"(?!\s+(?:of|by|from|for|in|on|that|which|who|with|using|behind|called|named|to)\b)(?!-)"
+_HAPPENS = (
+    rf"(?:{AUXILIARY}"
+    r"|(?:need|use|have|require|work|improve|help|give|rel|beat|train|handle|support)(?:s|ies|y|ed)?)"
+)
 _FORMS: tuple[tuple[Kind, str], ...] = (
     ("number", r"\[(\d{1,3})\]"),
     ("number", rf"\b(?:{_PAPER}|references?|refs?|number|no\.|source)\s*#?\s*(\d{{1,3}})\b|#(\d{{1,3}})\b"),
     ("ordinal", rf"\bthe\s+(former|latter)\b(?:\s+{_ONE})?|\bthe\s+({_ORDINAL})\s+{_ONE}"),
+    ("ordinal", rf"\bthe\s+({_ORDINAL})(?=\s*(?:[,:;?.!]|$))"),
     ("other", rf"\b(?:the|that|those)\s+others?\b(?:\s+(?:two|three|{_ONE}))?"),
+    ("pair", rf"\b(?:(?:both|either|neither|which|all) of )?(?:the|these|those) two\b(?:\s+{_ONE})?"),
+    ("pair", r"\b(?:both|either|neither|which) of them\b|\beach other\b"),
+    ("pair", rf"\b(?:both|either|neither)\b(?=\s*(?:\w+\s*)?(?:[?.!,]|$)|\s+{_HAPPENS}\b)"),
+    ("pair", rf"^(?:and |so |but )?which(?: ones?)?(?= {_HAPPENS}\b)"),
     ("property", rf"\b(?:the|that)\s+(?:ones?|{_PAPER})\s+(?:by|from|of)\s+([\w'’.-]+(?:\s+et\s+al\.?)?)"),
     ("property", rf"\b(?:the|that)\s+([\w'’.-]+)\s+(?:ones?|{_PAPER})\b"),
     ("noun", rf"\b(?:this|that|these|those|the\s+same)\s+({_THING})(['’]s)?(?![\w-])"),
     ("noun", rf"\b(?:the|these|those|their)\s+({PARTS})\b{_ALONE}"),
     ("noun", rf"\bthe\s+({_PAPER}|{_WAY})(?<!s)(['’]s)?(?![\w'’]){_ALONE}"),
     ("it", r"\b(its|it)\b"),
-    ("they", r"\b(they|them|their|theirs|both|all\s+(?:of\s+)?(?:them|these|those))\b"),
+    ("they", r"\b(they|them|their|theirs|all\s+(?:of\s+)?(?:them|these|those))\b"),
     ("this", r"\b(?:this|that|these|those)\b(?:\s+ones?\b)?"),
     ("loose", r"\b(?:instead(?!\s+of)|as\s+well|beforehand|otherwise)\b"),
     ("loose", r"\b(?<!is )(?<!are )there(?!\s+(?:is|are))\b"),

@@ -63,6 +63,8 @@ def _mention(kind: Kind, match: re.Match[str], question: str) -> Mention | None:
         return replace(bare, value=int(group))
     if kind == "ordinal":
         return replace(bare, value=PLACES[group])
+    if kind == "pair":
+        return replace(bare, plural=True)
     if kind == "they":
         return replace(bare, possessive=group in ("their", "theirs"), plural=True)
     return _doubtful(bare, group, question)
@@ -113,7 +115,7 @@ def _demonstrative(bare: Mention, question: str) -> Mention | None:
 
 def _answers_itself(mention: Mention, question: str) -> bool:
     """Whether the words before the mention say what it means, or it is a mere filler."""
-    if mention.kind in ("number", "ordinal", "property", "noun"):
+    if mention.kind in ("number", "ordinal", "property", "noun", "pair"):
         return False
     low = mention.words.lower()
     filler = mention.kind == "loose" and not low.startswith(("this", "that", "these", "those"))
@@ -122,7 +124,7 @@ def _answers_itself(mention: Mention, question: str) -> bool:
     before = _main_words(question[: mention.start])
     if not content(before):
         return False
-    if mention.possessive or mention.kind == "other" or low == "both":
+    if mention.possessive or mention.kind == "other":
         return True  # these may stand for a noun of their own clause
     return any(content(before[: clause.start()]) for clause in words_of.CLAUSE.finditer(before))
 

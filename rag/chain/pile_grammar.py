@@ -28,6 +28,7 @@ from rag.chain.criteria import (
 )
 from rag.text.normalise import plain
 from rag.text.phrases import Phrase
+from rag.text.spelling import written_out
 from rag.text.venues import same
 
 _NAME = r"[^\W\d_a-z][\w.'’-]*(?: (?:(?:de|der|den|van|von|da|di|la|le|el|bin) )*[^\W\d_a-z][\w.'’-]*){0,4}"
@@ -58,7 +59,8 @@ _REWRITTEN = [
         (r"(?i:^(?:is|are|was|were) (.+?) (?:ever )?mentioned(?: anywhere| at all| somewhere)?"
          r"(?: in (?:any|some|one)?(?: of)? ?(?:the |these |my |your )?" + _PAPERS + r")?$)",
          r"which papers mention \1"),
-        (r"(?i:^" + _PAPERS + r"(?= (?:mentioning|that mention|which mention|on|about|from)\b))",
+        (r"(?i:^" + _PAPERS + r"(?= (?:mentioning|(?:that |which )?mention|on|about|from|since|before|after"
+         r"|until|between|published|accepted)\b))",
          "which papers"),
         (r"(?i:^(?:is|are) there (?:an? |any )?" + _PAPERS + r"\b)", "which papers"),
         (r"(?i:^any " + _PAPERS + r"\b)", "which papers"),
@@ -93,7 +95,8 @@ _PLACE = re.compile(
 _LINK = r"(?:(?:that |which )?(?:are|were|is|was|have been|came|appeared) )?(?:all )?"
 _YEAR = re.compile(
     _LINK + r"(?:published |dated |written |out )?(?:(?P<how>from|in|of|since|after|before|until|between) )"
-    r"(?:the year )?(?P<first>\d{4})(?:(?: and | to |\s?[-–]\s?)(?P<last>\d{4}))?\b",
+    r"(?:the year )?(?P<first>\d{4})(?:(?: and | to |\s?[-–]\s?)(?P<last>\d{4}))?\b"
+    r"(?: (?:or|and) (?P<tail>later|newer|after|earlier|older|before)\b)?",
     re.I,
 )
 _AUTHOR = re.compile(rf"(?i:{_LINK}(?:co-?)?(?:written |authored |published )?by )(?P<name>{_NAME})")
@@ -173,7 +176,7 @@ def read(question: str, venues: Venues) -> list[Criterion] | None:
 
 def normal(question: str) -> str:
     """The question on one line, without its mark, rewritten into the form that ``read`` knows."""
-    text = " ".join(plain(question).rstrip(" ?.!").split())
+    text = " ".join(plain(written_out(question)).rstrip(" ?.!").split())
     for pattern, new in _REWRITTEN:
         text = pattern.sub(new, text, count=1)
     return text
@@ -197,7 +200,7 @@ def _next(rest: str, venues: Venues, says: Says) -> tuple[Criterion | None, str]
     rest = re.sub(r"^(?:and|,) ", "", rest)
     readings: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], Criterion | None]], ...] = (
         (_PLACE, lambda _: None),
-        (_YEAR, lambda m: of_years(m["how"].lower(), int(m["first"]), int(m["last"]) if m["last"] else None)),
+        (_YEAR, _of_years),
         (_AUTHORS, _number_of_authors),
         (_AUTHOR_AS, lambda m: by_author(m["name"], _place(m["place"] or ""))),
         (_AUTHOR, lambda m: by_author(m["name"])),
@@ -206,6 +209,13 @@ def _next(rest: str, venues: Venues, says: Says) -> tuple[Criterion | None, str]
         if match := pattern.match(rest):
             return make(match), rest[match.end() :].strip(" ,")
     return _venue_at(rest, venues) or _phrase_at(rest, says)
+
+
+def _of_years(match: re.Match[str]) -> Criterion:
+    how = {"": match["how"].lower(), "e": "until", "o": "until", "b": "until"}.get(
+        (match["tail"] or "")[:1], "since"
+    )
+    return of_years(how, int(match["first"]), int(match["last"]) if match["last"] else None)
 
 
 def _place(word: str) -> Place:

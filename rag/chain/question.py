@@ -19,11 +19,12 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
+from rag.chain.titles import Title
 from rag.chain.wanted import Slot, head, kind
 from rag.text import names, numbers, orders
 from rag.text.normalise import plain
 from rag.text.sentences import split
-from rag.text.spelling import corrected
+from rag.text.spelling import corrected, written_out
 from rag.text.stem import stem
 from rag.text.tokens import Token, content
 from rag.text.words import word_set
@@ -43,6 +44,7 @@ class Asked:
         bare: the text without the names, so that nearness in meaning is not nearness in name.
         presumes: whether the question takes for granted what it says ("Why does X fail?").
         several: whether it compares or lists.
+        titles: of papers found, quoted in the question (``rag.chain.titles``); none before papers are found.
     """
 
     text: str
@@ -54,6 +56,7 @@ class Asked:
     bare: str
     presumes: bool
     several: bool
+    titles: tuple[Title, ...] = ()
 
 
 _FRAME = word_set(
@@ -76,6 +79,7 @@ _FRAME = word_set(
     "briefly brief short summary summarize summarise overview detail details",
     "anyone anybody someone somebody else i e g",
 )
+_PLACES = word_set("github huggingface url link")  # where a link may lead, no name of a paper
 _PRESUMES = re.compile(
     r"^(?:and |but |so )?(?:why\b|how come\b|how (?:did|do|does) .{0,80}\b(?:show|prove|demonstrate"
     r"|find)s? that\b)",
@@ -96,13 +100,14 @@ _PAIRED = re.compile(r",? (?:and|or|vs\.?|versus|than)(?: \w+)? ", re.IGNORECASE
 @lru_cache(maxsize=256)
 def read(question: str) -> Asked:
     """Return what ``question`` asks for. Orders to the program in it ("ignore the papers") are left out."""
-    whole = plain(question)
+    whole = plain(written_out(question))
     text = orders.asking_part(whole)
     # "Don't waste lessons on what is known. Anyone do that?" has its matter in what looks like an order.
     if text != whole and not names.find(text) and all(t.word in _FRAME for t in content(text)):
         text = whole
     slot = kind(text)
-    found = tuple(name for name in names.find(text) if not _is_order(name) and name.key not in slot.nouns)
+    asking = _PLACES if slot.kind == "place" else slot.nouns
+    found = tuple(name for name in names.find(text) if not _is_order(name) and name.key not in asking)
     inside = [(n.start, n.end) for n in found]
     figures = tuple(q for q in numbers.find(text) if _ties_down(q, text, inside) and _is_asked(q.start, text))
     words = tuple(

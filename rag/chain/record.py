@@ -9,11 +9,12 @@ Only when the words point at exactly one paper, by its title or by a name in it.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rag.chain.criteria import enumerated
 from rag.chain.signals import is_topic
 from rag.chain.support import Reading
+from rag.chain.titles import find as find_titles
 from rag.records import Paper
 from rag.text.names import Lexicon, Name, find
 from rag.text.normalise import plain
@@ -69,20 +70,37 @@ def _address(paper: Paper, _: re.Match[str]) -> str:
     return f"is at {found}" if found else "has no address on record"
 
 
-_ASKED: tuple[tuple[re.Pattern[str], Callable[[Paper, re.Match[str]], str]], ...] = tuple(
+_Says = Callable[[Paper, re.Match[str]], str]
+# What a record has, asked for by its name: "authors and year of AnyEdit".
+_ATTRIBUTES: tuple[tuple[str, _Says], ...] = (
+    (r"(?P<place>first|last|lead|senior) author", _end_of_list),
+    (r"(?:full |complete )?(?:list of )?authors?(?: list| names)?", _authors),
+    (r"(?:publication |publishing )?(?:year|date)|venue|conference|journal", _appeared),
+    (r"(?:full )?title", _title),
+    (r"(?:paper )?(?:link|url|address|doi)s?|links?", _address),
+    (r"(?:bibtex|bib|citation|reference)(?: (?:entry|key|record))?", _cited_as),
+)
+_ATTRIBUTE = rf"(?:{'|'.join(re.sub('[?]P<place>', '?:', name) for name, _ in _ATTRIBUTES)})"
+_LISTED = re.compile(
+    r"(?:(?:what|who) (?:is|are|was|were) |(?:please )?(?:give|show|tell|list|get|name)(?: me)? )?"
+    r"(?:the |an? |its |their )?"
+    rf"(?P<attributes>{_ATTRIBUTE}(?:,? (?:and )?(?:the |its |their )?{_ATTRIBUTE})*)"
+    rf"(?: (?:please|pls))? (?:of|for|to) {_ONLY_X}$",
+    re.IGNORECASE,
+)
+_ASKED: tuple[tuple[re.Pattern[str], _Says], ...] = tuple(
     (re.compile(pattern, re.I), say)
     for pattern, say in (
         (rf"who (?:wrote|authored|(?:are|is) the authors? of) {_X}$", _authors),
         (
             r"(?:who (?:proposed|introduced|presented|developed|created|invented|made|came up with|is behind)"
-            rf"|(?:list |name |give me |show me )?(?:the )?authors? of|by whom is) {_ONLY_X}$",
+            rf"|by whom is) {_ONLY_X}$",
             _authors,
         ),
         (rf"how many authors (?:does|do|did) {_X} have$", _how_many),
         (rf"how many authors (?:on|of|in) {_X}$", _how_many),
         (rf"(?:the )?number of authors (?:on|of|in) {_X}$", _how_many),
         (rf"how many (?:authors|people) (?:have )?(?:wrote|written) {_X}$", _how_many),
-        (rf"who is the (?P<place>first|last|lead|senior) author of {_X}$", _end_of_list),
         (
             rf"(?:when|where|(?:in|at) (?:which|what) (?:year|venue|conference)|what year) was {_X} "
             r"(?:published|presented)$",
@@ -93,48 +111,65 @@ _ASKED: tuple[tuple[re.Pattern[str], Callable[[Paper, re.Match[str]], str]], ...
             rf"{_ONLY_X} (?:from|appear|come out)(?: (?:in|at))?$",
             _appeared,
         ),
-        (rf"(?:(?:what is|give me|tell me) )?(?:the )?(?:full )?title of {_ONLY_X}$", _title),
-        (
-            r"(?:(?:what is|give me|show me) )?(?:the |an? )?(?:link|url|address) (?:to|of|for)"
-            rf" {_ONLY_X}$",
-            _address,
-        ),
-        (
-            r"(?:please )?(?:(?:how (?:do|can|should) (?:i|we|you) |give me |show me |get )?(?:the |an? )?"
-            r"(?:cite|(?:bibtex|bib|citation|reference)(?: (?:entry|key|record))?(?: (?:for|of|to))?)) "
-            rf"{_ONLY_X}$",
-            _cited_as,
-        ),
+        (rf"(?:please )?(?:how (?:do|can|should) (?:i|we|you) )?cite {_ONLY_X}$", _cited_as),
     )
 )
+# "The year, in AnyEdit", as a conversation writes "the year?".
+_INSIDE = re.compile(r"^(?:(?:and|or|but) )?(.+), in ([^,]+|[\"“].+[\"”]|.+ and .+)$")
 
 
 def said(text: str, papers: Callable[[], Sequence[Paper]]) -> tuple[str, list[Paper]] | None:
-    """Answer from one record; None when no single paper is meant.
+    """Answer from the records of the papers meant; None where the words mean none, or anything else.
 
     Args:
         text: the question as ``pile_grammar.normal`` gives it.
         papers: reads the records; not called for questions about anything else.
     """
-    first, *further = _ALSO.split(text, maxsplit=1)
-    found = _one(first, papers)
+    first, *further = _ALSO.split(_INSIDE.sub(r"\1 of \2", text), maxsplit=1)
+    found = _asked(first, papers)
     if found is None or not further:
-        return _sentence(*found) if found else None
-    again = _one(re.sub(_IT, lambda _: found[1].key, further[0]), papers)
-    return _sentence(f"{found[0]} and {again[0]}", found[1]) if again else None
+        return _sentences(*found) if found else None
+    says, meant = found
+    again = _asked(re.sub(_IT, lambda _: meant[0].key, further[0]), papers) if len(meant) == 1 else None
+    return _sentences([*says, *again[0]], meant) if again else None
 
 
-def _sentence(what: str, paper: Paper) -> tuple[str, list[Paper]]:
-    return f"“{paper.title or paper.key}” {what}.", [paper]
-
-
-def _one(text: str, papers: Callable[[], Sequence[Paper]]) -> tuple[str, Paper] | None:
+def _asked(text: str, papers: Callable[[], Sequence[Paper]]) -> tuple[list[_Said], list[Paper]] | None:
+    """What is asked of which papers."""
     for pattern, say in _ASKED:
         if match := pattern.match(text):
             alone = "only" in match.groupdict()
-            paper = _meant(match["only" if alone else "x"], papers(), alone=alone)
-            return (say(paper, match), paper) if paper else None
+            meant = _all_meant(match["only" if alone else "x"], papers(), alone=alone)
+            return ([(say, match)], meant) if meant else None
+    if match := _LISTED.match(text):
+        meant = _all_meant(match["only"], papers(), alone=True)
+        return (list(_listed(match["attributes"])), meant) if meant else None
     return None
+
+
+_Said = tuple[_Says, re.Match[str]]
+
+
+def _listed(attributes: str) -> Iterator[_Said]:
+    for name in re.finditer(_ATTRIBUTE, attributes, re.IGNORECASE):
+        for pattern, say in _ATTRIBUTES:
+            if match := re.fullmatch(pattern, name[0], re.IGNORECASE):
+                yield say, match
+                break
+
+
+def _sentences(says: Sequence[_Said], papers: list[Paper]) -> tuple[str, list[Paper]]:
+    each = ((paper, dict.fromkeys(say(paper, match) for say, match in says)) for paper in papers)
+    return " ".join(f"“{paper.title or paper.key}” {' and '.join(said)}." for paper, said in each), papers
+
+
+def _all_meant(words: str, papers: Sequence[Paper], *, alone: bool) -> list[Paper]:
+    """The paper that the words mean, or those that each of "AnyEdit and PENME" means; else none."""
+    if (one := _meant(words, papers, alone=alone)) is not None:
+        return [one]
+    parts = re.split(r",? and |, ", words)
+    found = [_meant(part, papers, alone=True) for part in parts] if len(parts) > 1 else []
+    return [paper for paper in found if paper is not None] if all(found) else []
 
 
 def _meant(words: str, papers: Sequence[Paper], *, alone: bool) -> Paper | None:
@@ -144,6 +179,8 @@ def _meant(words: str, papers: Sequence[Paper], *, alone: bool) -> Paper | None:
     """
     exact = plain(words).strip("\"' ").casefold()
     same = [paper for paper in papers if exact in (plain(paper.title or "").casefold(), paper.key)]
+    if not same and (quoted := find_titles(plain(words), papers)):
+        same = [paper for paper in papers if quoted[0].is_of(paper)]
     if len(same) == 1:
         return same[0]
     names = find(f"the {words}")  # a capital at the beginning would tell nothing

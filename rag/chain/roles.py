@@ -28,6 +28,7 @@ _PARTS = {
     "results": word_set(
         "finding findings result results conclusion conclusions conclude concludes concluded experiment",
         "experiments experimental perform performs performance outcome outcomes takeaway takeaways improve",
+        "gain gains",
         "improves improvement improvements evaluation",
         "advantage advantages benefit benefits strength strengths",
     ),
@@ -35,7 +36,7 @@ _PARTS = {
 _WHOLE = word_set(
     "main key core central major primary principal important interesting gist tldr tl dr abstract read",
     "reading simple simply terms words layman plain everything point points message nutshell whole",
-    "content contents topic essence matter matters care good useful",
+    "content contents topic essence matter matters care good useful deal sentence sentences story",
 )
 # Beside a topic these only ask: "the main findings on calibration".
 _ASKING = word_set(
@@ -68,9 +69,26 @@ _TROUBLE = word_set(
     "weaknesses shortcoming shortcomings challenge challenges problem problems issue issues difficulty",
     "difficulties wrong",
 )
+# What a paper says of itself, if at all; "challenge" and "problem" are those it solves.
+_LIMITS = word_set(
+    "limitation limitations drawback drawbacks disadvantage disadvantages downside downsides weakness",
+    "weaknesses shortcoming shortcomings cons caveat caveats",
+)
+_LIMITED = re.compile(
+    r"\b(?:limitations?|drawbacks?|disadvantages?|weakness\w*|shortcomings?|caveats?|trade-?offs?|fails?|failure"
+    r"|at the (?:cost|expense) of|only works?|does not (?:yet )?)\b",
+    re.IGNORECASE,
+)
 _TROUBLED = re.compile(rf"\b(?P<word>{'|'.join(_TROUBLE)}) (?:of|with|in|for|faced|when)\b", re.IGNORECASE)
 _NEEDED = re.compile(
-    r"^why\b.*\b(?:need(?:ed)?|necessary|required|proposed|introduced|invented|developed|designed|created)$",
+    r"^(?:and |so )?why\b.*\b(?:need(?:ed)?|necessary|required|proposed|introduced|invented|developed"
+    r"|designed|created)$",
+    re.IGNORECASE,
+)
+# "Why do existing methods fail?" is the problem that a paper begins with.
+_FAILING = re.compile(
+    r"^(?:and |so )?why\b.*\b(?:existing|current|previous|prior|earlier|other|standard) [\w -]*"
+    r"(?:fail|struggle|not work|suffer)",
     re.IGNORECASE,
 )
 # "To address this challenge, we revisit ..." tells of the remedy.
@@ -115,6 +133,25 @@ def presents(sentence: str) -> bool:
     return bool(_MADE.search(sentence))
 
 
+_BRIEF = re.compile(r"\btl;?dr\b|\bin (?:one|a|a single) sentence\b|\bin short\b|\bgist\b", re.IGNORECASE)
+
+
+def is_brief(question: str) -> bool:
+    """Return whether one sentence is asked for."""
+    return bool(_BRIEF.search(question))
+
+
+def asks_for_limits(words: Iterable[str]) -> bool:
+    """Return whether the words of a question ask for nothing but limitations."""
+    found = [word for word in words if word not in _WHOLE]
+    return bool(found) and all(word in _LIMITS for word in found)
+
+
+def tells_limits(sentence: str) -> bool:
+    """Return whether a sentence may tell what something cannot do."""
+    return bool(_LIMITED.search(sentence))
+
+
 def trouble(question: str) -> str:
     """Return the word by which a question asks what is wrong with something, or "".
 
@@ -125,6 +162,10 @@ def trouble(question: str) -> str:
     return found["word"].lower() if found else ""
 
 
-def is_motive(question: str) -> bool:
-    """Return whether a question asks why something was made at all: "Why was AnyEdit needed?"."""
-    return bool(_NEEDED.match(question.rstrip(" ?.!")))
+def is_motive(question: str, *, alone: bool) -> bool:
+    """Return whether a question asks why something was made at all: "Why was AnyEdit needed?".
+
+    Args:
+        alone: whether it has no word that says more.
+    """
+    return bool(_FAILING.match(question) or (alone and _NEEDED.match(question.rstrip(" ?.!"))))

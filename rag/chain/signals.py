@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from rag.chain import roles
+from rag.chain import roles, titles
 from rag.chain.question import Asked
 from rag.chain.slots import fills
 from rag.chain.support import COMMON, Reading, Sentence, Similarity
@@ -49,6 +49,7 @@ _INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|describe|call|
 _ASKS_WHICH = re.compile(
     r"^(?:and |but |so )?(?:which|who|whose|what kind of|how many|how much)\b", re.IGNORECASE
 )
+_ASKS_FOR_ONE = re.compile(r"^(?:and |but |so )?(?:which|what kind of)\b", re.IGNORECASE)
 # Things with a name that a paper need not call so: "Mixtral" is a model without the word.
 _OF_MANY_KINDS = frozenset(
     map(
@@ -159,7 +160,32 @@ def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     Only where it has none itself: "what is specache" asks for SpeCache. Names with a slip of the keyboard are
     mended.
     """
-    return _of_whole(_without_change(_with_names(asked, hits)))
+    return _of_whole(_without_change(_with_names(_with_titles(asked, hits), hits)))
+
+
+def _with_titles(asked: Asked, hits: Sequence[Hit]) -> Asked:
+    """Return the question without the words of a title that it quotes."""
+    found = titles.find(asked.text, (hit.paper for hit in hits))
+    if not found:
+        return asked
+    text, bare = asked.text, asked.bare
+    for title in found:  # as long as before, so that offsets stay true
+        text = f"{text[: title.start]}{'it'.ljust(title.end - title.start)}{text[title.end :]}"
+        bare = bare.replace(asked.text[title.start : title.end], "it")
+
+    def outside(at: int) -> bool:
+        return not any(title.start <= at < title.end for title in found)
+
+    return replace(
+        asked,
+        text=text,
+        titles=found,
+        names=tuple(name for name in asked.names if outside(name.start)),
+        figures=tuple(figure for figure in asked.figures if outside(figure.start)),
+        words=tuple(token for token in asked.words if outside(token.start)),
+        head=tuple(token for token in asked.head if outside(token.start)),
+        bare=bare,
+    )
 
 
 def _of_whole(asked: Asked) -> Asked:
@@ -167,10 +193,13 @@ def _of_whole(asked: Asked) -> Asked:
 
     All of them where that is all it asks of what it names, else those that say nothing of its topic.
     """
-    named = any(name.strong for name in asked.names) and asked.slot.kind in ("", "reason")
+    named = bool(asked.titles) or any(name.strong for name in asked.names)
+    named = named and asked.slot.kind in ("", "reason")
     part = roles.asked_for(token.word for token in asked.words) if named and asked.words else None
-    if named and roles.is_motive(asked.text) and not asked.words:
-        return replace(asked, slot=Slot("part", ("problem",)), presumes=False)
+    if named and roles.is_motive(asked.text, alone=not asked.words):
+        return replace(asked, words=(), head=(), slot=Slot("part", ("problem",)), presumes=False)
+    if named and not asked.slot.kind and roles.asks_for_limits(token.word for token in asked.words):
+        return replace(asked, words=(), head=(), slot=Slot("limits", words="limitations of its own"))
     # "Why should I read it?" asks for no cause, "why does it improve?" does.
     if part is not None and not (asked.slot.kind and part):
         slot = Slot("part", (part,)) if part else Slot()
@@ -210,7 +239,9 @@ def _with_names(asked: Asked, hits: Sequence[Hit]) -> Asked:
         if (name.strong or alone) and not (name.text.rstrip("s").isupper() and _is_word(name))
     }
     if any(name.strong for name in asked.names):
-        return _with_names_mended(asked, known)
+        asked = _with_names_mended(asked, known)
+        if not asked.several:  # "compare ReVISE with brite" has a second name
+            return asked
     found: list[Name] = []
     for n in (3, 2, 1):
         for run in (asked.words[i : i + n] for i in range(len(asked.words) - n + 1)):
@@ -305,8 +336,10 @@ class _Look:
         asked = self.asked
         place = self.readings.index(reading)
         scored = tuple(self._score(place, j, s) for j, s in enumerate(reading.sentences))
-        missing = (*_missing_names(asked, reading), *_missing_figures(asked, reading))
-        count = len(asked.names) + len(asked.figures)
+        titled = [title for title in asked.titles if title.is_of(reading.paper)]
+        other = tuple(title.words for title in asked.titles if title not in titled)
+        missing = (*other, *_missing_names(asked, reading), *_missing_figures(asked, reading))
+        count = len(asked.titles) + len(asked.names) + len(asked.figures)
         words = _covered(asked.words, reading, self.weights) if asked.words else 1.0
         return Signals(
             hit=hit,
@@ -318,7 +351,7 @@ class _Look:
             if asked.words
             else 1.0,
             named=1.0 - len(missing) / count if count else 1.0,
-            anchored=float(any(self._picks_out(name, place) for name in asked.names)),
+            anchored=float(bool(titled) or any(self._picks_out(name, place) for name in asked.names)),
             fills=_filled(asked, reading, scored),
             contradicted=_contradiction(asked, scored, self.weights),
             missing=missing,
@@ -421,6 +454,8 @@ def _filled(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
     slot = asked.slot
     if not slot.kind or not scored:
         return 0.5
+    if slot.kind == "limits":
+        return _limited(asked, reading, scored)
     if slot.telling:
         return max(s.fills for s in scored)
     least = _ABOUT * max(s.about for s in scored)
@@ -438,6 +473,15 @@ def _filled(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
     )
 
 
+def _limited(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
+    """Return whether a paper tells limits of its own: after it has presented what it made."""
+    if not any(is_topic(name, reading) for name in asked.names) and not asked.titles:
+        return 0.5  # of PPO, say, of which any sentence may tell
+    texts = [s.sentence.span.text for s in scored]
+    first = next((i for i, text in enumerate(texts) if roles.presents(text)), 0)
+    return float(any(map(roles.tells_limits, texts[first + 1 :])))
+
+
 def _tying(asked: Asked, reading: Reading) -> list[Name]:
     """Return the names that the answering sentence must have, or the one before it.
 
@@ -446,7 +490,7 @@ def _tying(asked: Asked, reading: Reading) -> list[Name]:
     """
     if asked.slot.kind not in ("amount", "count") or asked.several:
         return []
-    return [n for n in asked.names if n.strong and reading.lexicon.has(n) and not is_topic(n, reading)]
+    return [n for n in asked.names if _is_no_word(n) and reading.lexicon.has(n) and not is_topic(n, reading)]
 
 
 def is_topic(name: Name, reading: Reading) -> bool:
@@ -492,23 +536,23 @@ def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, fl
     if not (asked.presumes or _ASKS_WHICH.match(asked.text)) or direction.read(asked.text).cued:
         return None
     nearest = sorted(scored, key=lambda s: -s.score)[:2]
+    # "Which is best on reasoning?" takes for granted no more than what it asks for.
+    granted = asked.head if _ASKS_FOR_ONE.match(asked.text) else asked.words
     for one in nearest:
         if one.words >= _LEAST_NEAR:
             found = asked.presumes and direction.conflict(asked.text, one.sentence.span.text)
-            found = found or _denied(asked, one.sentence, weights)
+            found = found or _denied(granted, one.sentence, weights)
             if found:
                 return found
     return None
 
 
-def _denied(asked: Asked, sentence: Sentence, weights: dict[str, float]) -> str | None:
-    """Return which of the question's rarer words the sentence denies."""
-    if not asked.words:
+def _denied(words: Sequence[Token], sentence: Sentence, weights: dict[str, float]) -> str | None:
+    """Return which of the rarer ones of a question's words the sentence denies."""
+    if not words:
         return None
     stands = direction.read(sentence.span.text)
     denied = {concept_of_stem(word) for word in stands.denied | stands.excluded}
-    least = _RARE * max(weights[t.stem] for t in asked.words)
-    found = next(
-        (t for t in asked.words if weights[t.stem] >= least and concept_of_stem(t.stem) in denied), None
-    )
+    least = _RARE * max(weights[t.stem] for t in words)
+    found = next((t for t in words if weights[t.stem] >= least and concept_of_stem(t.stem) in denied), None)
     return f'takes for granted "{found.word}", which the paper denies' if found else None

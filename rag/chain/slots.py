@@ -26,7 +26,9 @@ _HARDWARE = re.compile(
     r"|\b\d+ \w+ GPUs?\b"
 )
 _LINK = re.compile(
-    r"https?://|www\.|\bgithub\b|\bhugging ?face\b|\b(?:code|data|models?)\b.{0,40}\b(?:available"
+    r"https?://|www\.|\bgithub\b|\bhugging ?face\b"
+    r"|\b(?:code|data|models?|project|datasets?|benchmarks?|weights)\b.{0,40}"
+    r"\b(?:available"
     r"|released?|at)\b",
     re.I,
 )
@@ -39,6 +41,7 @@ _LANGUAGES = re.compile(
 _REASON = re.compile(
     r"\b(?:because|since|due to|owing to|caused? by|stems? from|arises? from|results? from|so that"
     r"|thus|thereby"
+    r"|(?:bottlenecked|limited|hampered|driven|motivated|enabled) by"
     r"|therefore|hence|as a result|reasons?|leads? to|(?:specifically|particular), as|which makes?"
     r"|rel(?:y|ies|iance) on|whose)\b|, where\b",
     re.IGNORECASE,
@@ -98,7 +101,7 @@ def fills(asked: Asked, sentence: Sentence) -> float:
         return float(bool(_PATTERNS[slot.kind].search(sentence.span.text)))
     if slot.kind in _UNITS:
         return float(any(q.unit in _UNITS[slot.kind] for q in sentence.quantities))
-    if slot.kind in ("part", "listed"):  # where no sentence has it, any may do
+    if slot.kind in ("part", "listed", "limits"):  # where no sentence has it, any may do
         return 1.0 if _tells(slot, sentence) else 0.5
     if slot.kind == "count":
         return float(_is_counted(asked, sentence))
@@ -108,6 +111,8 @@ def fills(asked: Asked, sentence: Sentence) -> float:
 
 
 def _tells(slot: Slot, sentence: Sentence) -> bool:
+    if slot.kind == "limits":
+        return roles.tells_limits(sentence.span.text)
     if slot.kind == "part":
         return roles.tells(slot.nouns[0], sentence.span.text)
     return any(slot.nouns[0] in q.nouns for q in sentence.quantities if q.spelled)
@@ -140,6 +145,8 @@ def _is_same(noun: str, other: str) -> bool:
 
 def _amount(asked: Asked, sentence: Sentence) -> float:
     nouns, near = set(asked.slot.nouns), set(asked.slot.near)
+    if any(near & {stem(noun) for noun in q.nouns} for q in _figures(asked, sentence)):
+        return 1.0  # "2-bit" gives the bit width, "8 layers" the layer depth
     if nouns & _STRICT and not nouns & sentence.stems:
         return 0.0
     if nouns & _TIED and near - _UNTIED and not near & sentence.stems:

@@ -8,7 +8,7 @@ context.listed[1]                 # "the second one"
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -45,6 +45,10 @@ class Cited:
         """Name ``paper``; ``spoken`` is what was said about it. The name is fit for a prompt."""
         return cls(ref, paper, fence(called(paper, spoken)).text, sentences)
 
+    def has(self, stems: Set[str]) -> bool:
+        """Whether all of (at least one) stems of words stand in the name or the title."""
+        return bool(stems) and stems <= {t.stem for t in content(f"{self.name} {self.paper.title or ''}")}
+
     @property
     def is_title(self) -> bool:
         """Whether the paper has no name of its own, so that its title stands for it."""
@@ -72,8 +76,14 @@ class Context:
     ``turns`` may be the last ones only; ``shown`` has the papers of those before as well.
     """
 
-    def __init__(self, turns: Sequence[Turn], shown: Shown = NOTHING) -> None:
-        self._turns, self._shown = turns, shown
+    def __init__(
+        self, turns: Sequence[Turn], shown: Shown = NOTHING, subject: tuple[Cited, ...] | None = None
+    ) -> None:
+        self._turns, self._shown, self._subject = turns, shown, subject
+
+    def about(self, papers: tuple[Cited, ...]) -> Context:
+        """The same conversation when it has gone back to ``papers``."""
+        return Context(self._turns, self._shown, papers)
 
     @property
     def last(self) -> Turn:
@@ -101,14 +111,34 @@ class Context:
     @cached_property
     def subject(self) -> tuple[Cited, ...]:
         """The papers the last turn was about; none when it asked about something that no paper is on."""
+        if self._subject is not None:
+            return self._subject
         if self.last.answered and self.last.cited:
             return self.last.cited
         return tuple(cited for cited in self.every if mentions(self.last.standalone, cited))[:1]
+
+    @property
+    def pair(self) -> tuple[Cited, ...]:
+        """The two papers spoken of last: those of one answer, or of the last two on different papers."""
+        spoken: dict[int, Cited] = {}
+        for turn in reversed(self._turns):
+            if turn.answered:
+                ordered = sorted(turn.cited, key=lambda cited: -cited.sentences)
+                spoken |= {cited.ref: cited for cited in ordered[:2] if cited.ref not in spoken}
+            if len(spoken) >= 2:
+                break
+        return tuple(sorted(spoken.values(), key=lambda cited: cited.ref)[:2]) if len(spoken) >= 2 else ()
 
     def main(self) -> tuple[Cited, ...]:
         """The paper that "it" stands for: the one named last, else the one most sentences rest on."""
         named = [cited for cited in self.subject if mentions(self.last.standalone, cited)]
         return tuple(named[:1] or sorted(self.subject, key=lambda cited: -cited.sentences)[:1])
+
+    def called(self, words: str) -> Cited | None:
+        """The paper of the conversation, other than the main one, whose name or title has all the words."""
+        wanted = {token.stem for token in content(words)}
+        others = [cited for cited in self.every if cited not in self.main()]
+        return next((cited for cited in others if mentions(words, cited) or cited.has(wanted)), None)
 
     def foreign(self, question: str) -> tuple[Name, ...]:
         """The unmistakable names of a question that no paper it may be about has."""

@@ -25,7 +25,7 @@ class Slot:
 
     Attributes:
         kind: "count" (how many X), "amount" (how much, what rate), "named" (a model, a dataset: something
-            with a name), "listed" (the two parts), "part" (of a paper, see ``roles``), "reason",
+            with a name), "listed" (the two parts), "part" (of a paper, see ``roles``), "limits", "reason",
             "duration", "money", "hardware", "language", "licence", "place" (a link), "person", or "".
         nouns: what is counted (the last one in singular), or the stem of the measure or of the thing named.
         near: stems of the words before it ("embedding" of "which embedding model").
@@ -58,7 +58,9 @@ _MONEY = re.compile(
 )
 _PLACE = re.compile(
     r"\bwhere (?:can|could|do|may) (?:i|we|one|you) (?:find|download|get|obtain)\b|\bdownload\b"
-    r"|\b(?:url|link|github|repository)\b|^where (?:is|are) the (?:\w+ )?(?:code|datasets?|data|weights)\b",
+    r"|\b(?:url|link|github|repository)\b|^where (?:is|are) the (?:\w+ )?(?:code|datasets?|data|weights)\b"
+    r"|\b(?:is|are) (?:(?:the|their|its|any|there) )?(?:\w+ )?(?:code|datasets?|data|weights|models?)\b"
+    r".{0,40}\b(?:available|public(?:ly)?|released|shared|open(?:-source[d]?)?)\b",
     re.IGNORECASE,
 )
 _LICENCE = re.compile(r"\blicen[cs]e\b", re.IGNORECASE)
@@ -131,6 +133,7 @@ _NAMED = word_set(
     "architecture retriever encoder decoder engine toolkit solver critic",
 )
 _HARDWARE = word_set("gpu hardware tpu accelerator chip card device")
+_KINDS_OF = word_set("type types model models kind card cards setup")
 # Words before a noun that do not tie it to anything.
 _LOOSE = word_set(
     "large larger small smaller big bigger new other open closed commercial different base several",
@@ -216,7 +219,7 @@ def _thing(phrase: str, unit: str) -> Slot:
             continue
         word = singular(words[place].lower().rpartition("-")[2])
         near = () if not place or words[place - 1].lower() in _LOOSE else (stem(words[place - 1].lower()),)
-        if word in _HARDWARE:
+        if word in _HARDWARE and (place == len(words) - 1 or words[-1].lower() in _KINDS_OF):
             return Slot("hardware", (word,), words=f"which {said}")
         if word == "language" and place == len(words) - 1:
             return Slot("language", (word,), words=f"which {said}")

@@ -118,7 +118,7 @@ def filtered(argument: str, now: Filters) -> Filters:
     """Return ``now`` with the kinds that are named replaced; ``year=`` alone takes one back.
 
     >>> filtered("year>=2024 author=Yoon Kim", Filters(venues=("ICML",)))
-    Filters(venues=('ICML',), years=((2024, 9999),), authors=('Yoon Kim',), papers=())
+    Filters(venues=('ICML',), years=((2024, 9999),), authors=('Yoon Kim',), papers=(), without=())
 
     Raises:
         UsageError: it is not made of year, venue and author conditions.

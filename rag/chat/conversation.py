@@ -19,7 +19,7 @@ from types import FrameType
 from typing import Protocol
 
 from rag.chain.answer import Interrupted, answer
-from rag.chain.converse import Rewrite
+from rag.chain.converse import Rewrite, chosen
 from rag.chain.meter import Meter
 from rag.chain.reword import TURNS, understood
 from rag.chain.setup import Note, Options, Pile, Writer
@@ -30,7 +30,7 @@ from rag.chat.opening import Opening
 from rag.chat.session import Session
 from rag.chat.store import Store
 from rag.errors import RagError
-from rag.records import Answer, Mode, Sentence, Usage
+from rag.records import Answer, Filters, Mode, Sentence, Usage
 
 Writers = Callable[[Dials, bool, Note], Writer | None]
 """Makes the writer of (dials, fresh, where remarks go); None in extractive mode."""
@@ -114,11 +114,13 @@ class Conversation:
             pile = self.pile(listener.note)
             writer = self._writers(self._dials, fresh, listener.note)
             rewrite, spent = self._understood(question, writer)
+            if writer is None:
+                rewrite = chosen(rewrite, lambda reading: self._answers(reading, pile))
             meant = rewrite.question
             if rewrite.by is not None:
                 session.understood(turn, meant, told(rewrite))
                 listener.understood(rewrite)
-            found = self._answered(meant, pile, writer, listener, turn)
+            found = self._answered(rewrite, pile, writer, listener, turn)
         except Interrupted as stop:
             so_far = replace(self.numbers.answer(stop.answer), usage=added(stop.answer.usage, spent))
             self._finish(turn, "stopped", so_far if so_far.sentences else None, meant)
@@ -134,18 +136,26 @@ class Conversation:
         return found
 
     def _answered(
-        self, meant: str, pile: Pile, writer: Writer | None, listener: Listener, turn: int
+        self, rewrite: Rewrite, pile: Pile, writer: Writer | None, listener: Listener, turn: int
     ) -> Answer:
         found = answer(
-            meant,
+            rewrite.question,
             pile,
             writer=writer,
-            filters=self._dials.filters,
+            filters=self._filters(rewrite),
             options=self._options,
             on_sentence=lambda one: self._add(turn, one, pile, listener, writer is not None),
             on_note=listener.note,
         )
         return self.numbers.answer(found)
+
+    def _answers(self, rewrite: Rewrite, pile: Pile) -> bool:
+        """Whether the papers answer the question so read, when quoted; nothing is shown or kept."""
+        found = answer(rewrite.question, pile, filters=self._filters(rewrite), options=self._options)
+        return found.status == "answered"
+
+    def _filters(self, rewrite: Rewrite) -> Filters:
+        return replace(self._dials.filters, without=rewrite.without)
 
     def _understood(self, question: str, writer: Writer | None) -> tuple[Rewrite, Usage]:
         shown = self.numbers.papers

@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
 from rag.chain.converse import Rewrite
-from rag.chat import commands, view
+from rag.chat import commands, small_talk, view
 from rag.chat.acts import Acts
 from rag.chat.conversation import Conversation, Stopped, told
 from rag.chat.face import Face
@@ -49,6 +49,12 @@ class Desk:
         line = line.encode("utf-8", "replace").decode("utf-8")
         try:
             command = commands.parse(line)
+            if command is None:
+                small = small_talk.meant(line)
+                if said := small_talk.SAID.get(small):
+                    self.face.aside(said)
+                    return Next()
+                command = commands.parse(f"/{small}") if small else None
             if command is None:
                 return self.ask(line) if line.strip() else Next()
             if command.name == "quit":

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from rag.chain.answer import answer
+from rag.chain.converse import Rewrite, chosen
 from rag.chain.reword import turns_of, understood
 from rag.chain.setup import Options, Pile, Writer
 from rag.evals.cases import Case
 from rag.ports import ChatModel, ChatRequest, Delta
-from rag.records import Answer, Hit, Paper
+from rag.records import Answer, Filters, Hit, Paper
 
 DEPTH = 50
 """Papers whose scores are stored with each question, for sweeps without new calls."""
@@ -54,18 +55,25 @@ class Pipeline:
         """Answer a case; the hits are the first ``DEPTH`` papers for the question as it was searched."""
         writer = sampled(self.writer(), sample) if self.writer else None
         with self.tape(case, sample) if self.tape else nullcontext() as session:
-            question = self._meant(case, writer)
-            found = answer(question, self.pile, writer=writer, options=self.options)
+            meant = self._meant(case, writer)
+            found = self._answered(meant, writer)
             if session is not None and writer and declined(found):
                 session.declined = True
-        return as_recorded(found, session), self.pile.retriever.search(question, DEPTH)
+        return as_recorded(found, session), self.pile.retriever.search(meant.question, DEPTH)
 
-    def _meant(self, case: Case, writer: Writer | None) -> str:
+    def _answered(self, meant: Rewrite, writer: Writer | None) -> Answer:
+        filters = Filters(without=meant.without)
+        return answer(meant.question, self.pile, writer=writer, filters=filters, options=self.options)
+
+    def _meant(self, case: Case, writer: Writer | None) -> Rewrite:
         """The question as it stands alone, when there were turns before it."""
         if not case.history:
-            return case.question
+            return Rewrite(case.question)
         turns = turns_of([(turn.question, turn.answer, turn.papers) for turn in case.history], self.papers)
-        return understood(case.question, turns, writer).question
+        meant = understood(case.question, turns, writer)
+        if writer is not None:
+            return meant
+        return chosen(meant, lambda reading: self._answered(reading, None).status == "answered")
 
 
 def declined(found: Answer) -> bool:

@@ -285,6 +285,9 @@ def _where(filters: Filters, among: list[str]) -> tuple[str, list[object]]:
     if filters.papers:
         parts.append(f"key IN ({_marks(filters.papers)})")
         values += filters.papers
+    if filters.without:
+        parts.append(f"key NOT IN ({_marks(filters.without)})")
+        values += filters.without
     return " AND ".join(parts), values
 
 

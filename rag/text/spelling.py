@@ -8,12 +8,14 @@ Only longer words are mended, and only into words that the table of synonyms kno
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from functools import lru_cache
 
 from rag.text.synonyms import vocabulary
 
 _SHORTEST = 7
+_CONTRACTED = re.compile(r"\b(what|who|where|when|how)['’]?s\b(?! and\b)", re.IGNORECASE)
 
 
 def slips(words: Iterable[str]) -> dict[str, str]:
@@ -37,3 +39,12 @@ def _table() -> dict[str, str]:
 def corrected(word: str) -> str:
     """Return the word that a lower-case ``word`` was meant to be, or itself."""
     return _table().get(word, word) if len(word) >= _SHORTEST - 1 else word
+
+
+def written_out(question: str) -> str:
+    """Return a question with "is" for the "s" of its question word.
+
+    >>> written_out("whats DA-KD and who's behind it"), written_out("whose is it")
+    ('what is DA-KD and who is behind it', 'whose is it')
+    """
+    return _CONTRACTED.sub(r"\1 is", question)
