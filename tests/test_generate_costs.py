@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -151,8 +153,6 @@ def test_a_damaged_file_is_asked_for_again(tmp_path: Path) -> None:
 def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
     requests = [ChatRequest((Message("user", str(n)),), 5) for n in range(4)]
     model = ScriptedModel(["x" * 500])
-    import os
-
     for age, request in zip((40, 30, 20), requests, strict=False):
         reply_of(CachedChat(model, tmp_path), request)
         path = tmp_path / f"{digest('', model.name, request)}.json"
@@ -166,6 +166,28 @@ def test_the_least_recently_used_go_first(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_costs_nothing_but_the_saving(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     assert reply_of(CachedChat(ScriptedModel(["yes"]), tmp_path / "file" / "sub"))[0] == "yes"
+
+
+def test_a_disk_that_fills_up_costs_nothing_but_the_saving(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    assert reply_of(CachedChat(ScriptedModel(["yes"]), tmp_path))[0] == "yes"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_another_process_may_shrink_the_folder_at_the_same_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, gone = tmp_path / "old.json", tmp_path / "gone.json"
+    old.write_text("x" * 5000)
+    found = Path.glob
+    monkeypatch.setattr(Path, "glob", lambda folder, pattern: [gone, *found(folder, pattern)])
+    assert reply_of(CachedChat(ScriptedModel(["yes"]), tmp_path, max_bytes=1000))[0] == "yes"
+    assert (old.exists(), len(list(tmp_path.iterdir()))) == (False, 1)
 
 
 def fake_drafts(question: str, prompts: Prompts | None = None) -> list[tuple[str, tuple[int, ...]]]:

@@ -13,14 +13,15 @@ The memory is a small JSON file in the user's cache folder: address and model, n
 from __future__ import annotations
 
 import json
-import os
 import re
-import tempfile
 import time
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit, urlunsplit
+
+from rag import whole_file
 
 JsonLevel = Literal["json_schema", "json_object", "none"]
 
@@ -122,11 +123,6 @@ def _read(path: Path) -> dict[str, object]:
 
 
 def _write(path: Path, entries: dict[str, object]) -> None:
-    try:
+    with suppress(OSError):  # a full or read-only disk: see the class
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=path.name)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(entries, file, indent=1, sort_keys=True)
-        os.replace(name, path)
-    except OSError:
-        return  # read-only disk: see the class
+        whole_file.write(path, json.dumps(entries, indent=1, sort_keys=True), private=True)

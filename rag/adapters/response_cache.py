@@ -12,11 +12,12 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
+from rag import whole_file
 from rag.ports import ChatModel, ChatRequest, Delta
 from rag.records import Usage
 
@@ -63,8 +64,10 @@ class CachedChat:
             last = delta
             yield delta
         if last.finish_reason in ("stop", "length"):  # else it broke off or was filtered
-            _write(path, text, last)
-            _shrink(self._folder, self._max_bytes)
+            # A full or read-only disk costs the next question its saving, not this one its answer.
+            with suppress(OSError):
+                _write(path, text, last)
+                _shrink(self._folder, self._max_bytes)
 
 
 def digest(scope: str, model: str, request: ChatRequest) -> str:
@@ -95,18 +98,15 @@ def _write(path: Path, text: str, last: Delta) -> None:
         "prompt_tokens": used.prompt_tokens,
         "completion_tokens": used.completion_tokens,
     }
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".reply-")
-        with os.fdopen(handle, "w", encoding="utf-8", errors="replace") as file:
-            json.dump(entry, file, ensure_ascii=False)
-        os.replace(name, path)
-    except OSError:
-        return  # a full or read-only disk costs the next question its saving, not this one its answer
+    path.parent.mkdir(parents=True, exist_ok=True)
+    whole_file.write(path, json.dumps(entry), private=True)
 
 
 def _shrink(folder: Path, max_bytes: int) -> None:
-    files = [(path, path.stat()) for path in folder.glob("*.json")]
+    files = []
+    for path in folder.glob("*.json"):
+        with suppress(FileNotFoundError):  # another process shrinks the folder as well
+            files.append((path, path.stat()))
     excess = sum(stat.st_size for _, stat in files) - max_bytes
     for path, stat in sorted(files, key=lambda pair: pair[1].st_mtime):
         if excess <= 0:

@@ -19,8 +19,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +26,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from rag import whole_file
 from rag.errors import TapeError
 
 KEPT_HEADERS = ("content-type", "openai-processing-ms", "openai-version")
@@ -60,17 +59,7 @@ def write(path: Path, tape: TapeFile) -> None:
     """Write the file whole or not at all."""
     text = yaml.dump(_tree(tape), Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=110)
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    whole_file.write(path, text)
 
 
 def read(path: Path) -> TapeFile:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
+from rag import whole_file
 from rag.chat.entries import Entry
 from rag.errors import UsageError
 from rag.records import Answer, Paper, Reference
@@ -93,16 +93,8 @@ def write(file: Path, text: str) -> None:
     Raises:
         UsageError: it cannot be written.
     """
-    # Not made from the file's own name, which may be as long as names can be.
-    beside = file.parent / f".{os.getpid()}.part"
     with faults(file):
-        try:
-            beside.write_text(text, encoding="utf-8")
-            os.replace(beside, file)
-        except OSError:
-            with suppress(OSError):
-                beside.unlink()
-            raise
+        whole_file.write(file, text)
 
 
 @contextmanager

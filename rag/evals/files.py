@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all: whoever reads one never meets half of it.
+"""Files of an eval, written whole or not at all; what is wrong with one is told in one line.
 
 check(path)                   # before the hours of work whose outcome goes there
 write(path, text)
@@ -7,11 +7,11 @@ write(path, text)
 from __future__ import annotations
 
 import errno
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from rag import whole_file
 from rag.errors import EnvironmentFault, RagError, UsageError
 
 MISNAMED = frozenset({errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG})
@@ -27,15 +27,8 @@ def write(path: Path, text: str) -> None:
         EnvironmentFault: the disk is full, or nothing may be written there.
     """
     with _told(path, "written"):
-        part = _prepared(path)
-        try:
-            part.write_text(text, "utf-8")
-            if part != path:
-                os.replace(part, path)
-        except OSError:
-            if part != path:
-                part.unlink(missing_ok=True)
-            raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole_file.write(path, text)
 
 
 def append(path: Path, text: str) -> None:
@@ -47,12 +40,8 @@ def append(path: Path, text: str) -> None:
 def check(path: Path) -> None:
     """Raise what ``write`` would, as far as that can be known; the folders above ``path`` are made."""
     with _told(path, "written"):
-        part = _prepared(path)
-        if part != path:
-            part.touch()
-            part.unlink()
-        elif not os.access(path, os.W_OK):
-            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        path.parent.mkdir(parents=True, exist_ok=True)
+        whole_file.check(path)
 
 
 def read(path: Path) -> str:
@@ -64,18 +53,6 @@ def read(path: Path) -> str:
     """
     with _told(path, "read"):
         return path.read_text("utf-8")
-
-
-def _prepared(path: Path) -> Path:
-    """Return what to write to: a file beside ``path``; itself if it is a device, a pipe or a link.
-
-    To put a file in the place of /dev/null would break the machine.
-    """
-    if path.is_dir():
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    plain = not path.exists() or (path.is_file() and not path.is_symlink())
-    return path.with_name(f".{path.name}.{os.getpid()}.part") if plain else path
 
 
 @contextmanager

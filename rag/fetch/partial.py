@@ -16,6 +16,7 @@ from pathlib import Path
 
 import filelock
 
+from rag import whole_file
 from rag.errors import EnvironmentFault, UsageError
 from rag.fetch.source import Page, Record
 
@@ -140,9 +141,7 @@ class Partial:
             )
 
     def _store(self) -> None:
-        new = self._note.with_name(f"{self._note.name}.new")
-        new.write_text(json.dumps(asdict(self.state)), encoding="utf-8")
-        os.replace(new, self._note)
+        whole_file.write(self._note, json.dumps(asdict(self.state)))
 
 
 def _read(file: Path) -> State | None:
