@@ -169,6 +169,26 @@ def test_the_state_does_not_depend_on_the_way_there(tmp_path: Path) -> None:
     assert state(tmp_path / "detour") == state(tmp_path / "direct")
 
 
+LINKED = {
+    "a": {"title": "Dogs", "abstract": "Dogs sleep.", "arxiv_id": "2502.14565"},
+    "b": {"title": "Dogs", "abstract": "Dogs do sleep.", "doi": "10.1234/a"},
+    "c": {"title": "Dogs", "abstract": "They sleep.", "arxiv_id": "2502.14565", "doi": "10.1234/a"},
+}
+
+
+@pytest.mark.parametrize("order", ["abc", "cab", "bca"])
+def test_a_record_that_links_two_papers_makes_them_one(index: Path, tmp_path: Path, order: str) -> None:
+    for name in order:
+        file = tmp_path / f"{name}.jsonl"
+        file.write_text(json.dumps(LINKED[name]), encoding="utf-8")
+        report = ingest(index, file, **CORPUS)
+    assert report.papers == 1
+    with Library(index) as library:
+        (one,) = library.papers()
+    assert (one.arxiv_id, one.doi, 1 + len(one.also)) == ("2502.14565", "10.1234/a", 3)
+    assert len(found(index, "Dogs sleep")) == len(state(index)["chroma ids"]) == 1
+
+
 def test_keys_stay_when_titles_collide(index: Path, tmp_path: Path) -> None:
     file = write(tmp_path / "a.jsonl", [paper(1, key="k", doi="1"), paper(2, key="k", doi="2")])
     ingest(index, file)
@@ -349,6 +369,14 @@ def test_an_address_does_not_overrule_dois_of_any_record(index: Path, tmp_path: 
             ("10.1234/a", 3),
             ("10.1234/b", 1),
         ]
+
+
+def test_an_address_does_not_link_papers_whose_dois_differ(index: Path, tmp_path: Path) -> None:
+    file = tmp_path / "a.jsonl"
+    given = [{"title": f"T{n}", "abstract": f"Version {n}.", "doi": f"10.1234/{n}"} for n in range(2)]
+    last = {"title": "T0", "abstract": "Version 3."}
+    file.write_text(rows(*given, last, url="https://openreview.net/pdf?id=a1b"), encoding="utf-8")
+    assert ingest(index, file, **CORPUS).papers == 2
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="file names are bytes on Linux only")

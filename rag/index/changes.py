@@ -2,7 +2,7 @@
 
 Files are compared first by size and time, then by content; records by content, so that one inserted at the
 top of a list leaves the others alone. A new record belongs to the paper with which it shares a signature, or
-else is a paper of its own.
+else is a paper of its own; papers between which it is the link become one.
 """
 
 from __future__ import annotations
@@ -200,8 +200,12 @@ class Changes:
 
     def _add(self, file: str, paper: Paper, body: str, digest: str, source: str) -> None:
         signatures = list(dict.fromkeys(self._identity.signatures(paper)))
-        key = self._same_paper(paper, signatures) or self._identity.distinct(paper.key, _Taken(self._db))
+        same = self._same_papers(paper, signatures)
+        key = same[0] if same else self._identity.distinct(paper.key, _Taken(self._db))
         self._papers.touch(key)
+        for other in same[1:]:
+            self._papers.touch(other)
+            self._db.execute("UPDATE records SET paper_key = ? WHERE paper_key = ?", (key, other))
         cursor = self._db.execute(
             "INSERT INTO records (file, number, source, hash, paper_key, abstract, body, run)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
@@ -211,7 +215,9 @@ class Changes:
             "INSERT INTO signatures VALUES (?, ?)", ((each, cursor.lastrowid) for each in signatures)
         )
 
-    def _same_paper(self, paper: Paper, signatures: list[str]) -> str | None:
+    def _same_papers(self, paper: Paper, signatures: list[str]) -> list[str]:
+        """The papers of which ``paper`` is a record; where they are several, it shows that they are one."""
+        found: list[str] = []
         for signature in signatures:
             rows_ = self._db.execute(
                 "SELECT r.paper_key FROM signatures s JOIN records r ON r.id = s.record"
@@ -219,9 +225,19 @@ class Changes:
                 (signature, _ASKED),
             )
             for key in dict.fromkeys(str(key) for (key,) in rows_.fetchall()):
-                if not self._identity.contradicted(signature, paper, self._records_of(key)):
-                    return key
-        return None
+                if key not in found and self._agrees(signature, paper, key, found):
+                    found.append(key)
+        return found
+
+    def _agrees(self, signature: str, paper: Paper, key: str, found: list[str]) -> bool:
+        """Whether nothing speaks against that ``paper``, and the papers ``found``, are the paper ``key``."""
+        if self._identity.contradicted(signature, paper, self._records_of(key)):
+            return False
+        return not any(
+            self._identity.contradicted(signature, record, self._records_of(other))
+            for other in found
+            for record in self._records_of(key)
+        )
 
     def _records_of(self, key: str) -> Iterator[Paper]:
         """The records of a paper, as many as are asked whether another one is of that paper."""

@@ -1,8 +1,10 @@
 """Papers and passages from records: what each paper is after the records of some changed.
 
 A *record* is one paper as one file states it; a *paper* is what its records make together. Records are merged
-in the order of file and number, whatever the order in which they came, so that the state follows from the
-files and not from the history. Everything happens in the transaction of the caller.
+in the order of file and number, whatever the order in which they came, so that what a paper says follows from
+the files and not from the history. Two things do not: its key is that of the record which came first, and its
+records stay together when the one that linked them is gone. Everything happens in the transaction of the
+caller.
 """
 
 from __future__ import annotations
