@@ -55,12 +55,13 @@ def settle(path: Path) -> Path:
     return path
 
 
+def refuse(path: Path) -> Iterator[Paper]:
+    raise AssertionError(f"{path} was opened")
+
+
 def test_a_second_run_finds_all_unchanged_and_opens_nothing(index: Path, tmp_path: Path) -> None:
     file = settle(write(tmp_path / "a.jsonl", [paper(n) for n in range(7)]))
     assert counts(ingest(index, file)) == (7, 0, 0, 0)
-
-    def refuse(path: Path) -> Iterator[Paper]:
-        raise AssertionError(f"{path} was opened")
 
     report = ingest(index, file, read=refuse)
     assert counts(report) == (0, 0, 7, 0)
@@ -198,7 +199,7 @@ def test_keys_stay_when_titles_collide(index: Path, tmp_path: Path) -> None:
         assert {p.key: p.doi for p in library.papers()} == {"k": "1", "ka": "2"}
 
 
-def test_bad_records_are_listed_and_tried_again(index: Path, tmp_path: Path) -> None:
+def test_bad_records_are_listed_on_each_run_but_not_read_again(index: Path, tmp_path: Path) -> None:
     file = tmp_path / "a.jsonl"
     write(
         file,
@@ -206,10 +207,18 @@ def test_bad_records_are_listed_and_tried_again(index: Path, tmp_path: Path) -> 
     )
     with file.open("a", encoding="utf-8") as lines:
         lines.write("not json\n")
-    for _ in range(2):
-        report = ingest(index, settle(file))
-        assert [failure.record for failure in report.failed] == [2, 3, 4, 5]
-        assert report.papers == 1
+    first = ingest(index, settle(file))
+    assert [(failure.record, failure.line) for failure in first.failed] == [
+        (2, None),
+        (3, None),
+        (4, None),
+        (5, 5),
+    ]
+    touch: Callable[[Path], object]
+    for touch in (settle, os.utime):  # another date, an old and a new one, with the same content
+        touch(file)
+        report = ingest(index, file, read=refuse)
+        assert (report.failed, report.papers) == (first.failed, 1)
     assert [failure.error.split(":")[-1].strip() for failure in report.failed[:3]] == [
         "broken Unicode (half of a surrogate pair)",
         "neither a title nor an abstract",
@@ -302,12 +311,19 @@ def test_a_member_that_became_unreadable_keeps_its_papers(index: Path, tmp_path:
     file.write_bytes(zipped(members))
     assert ingest(index, file, **CORPUS).added == 3
     file.write_bytes(zipped(members | {"a.jsonl": b"", "b.jsonl": lines[3]}))
-    report = ingest(index, file, **CORPUS)
-    assert counts(report) == (1, 0, 1, 2)
-    assert [f.error for f in report.failed] == [
-        "a.jsonl: is empty",
-        "note: holds no papers in a known format",
-    ]
+    opened: list[Path] = []
+
+    def noted(path: Path) -> Iterator[Paper | Failure]:
+        opened.append(path)
+        return corpus.read(path)
+
+    for times, expected in enumerate(((1, 0, 1, 2), (0, 0, 2, 0)), 1):  # tried again, though nothing changed
+        report = ingest(index, settle(file), **CORPUS | {"read": noted})
+        assert (counts(report), len(opened)) == (expected, times)
+        assert [f.error for f in report.failed] == [
+            "a.jsonl: is empty",
+            "note: holds no papers in a known format",
+        ]
     with Library(index) as library:
         assert {p.title for p in library.papers()} == {"T0", "T3"}
 

@@ -64,7 +64,11 @@ class Changes:
         self.failed: list[Failure] = []
 
     def take_file(self, path: Path) -> None:
-        """Read ``path`` if it changed; a file that cannot be read keeps what it gave before."""
+        """Read ``path`` if it changed; a file that cannot be read keeps what it gave before.
+
+        One that could not be read as a whole, or one of whose members could not, is read again in any case:
+        what it lacked (an extra, rights, memory) may be there by now. A bad record stays as bad as it was.
+        """
         name, shown = self._files.name(path), str(path.absolute())
         if not _is_text(name):
             self.failed.append(Failure(ascii(shown), 0, "the file's name is not valid Unicode"))
@@ -74,6 +78,7 @@ class Changes:
         try:
             stat = path.stat()
             if self._is_unchanged(name, stat.st_size, stat.st_mtime_ns, reading):
+                self._fail_again(path, name)
                 return
             digest = _digest(path)
         except OSError as error:
@@ -85,6 +90,7 @@ class Changes:
             (name, digest, reading),
         ).fetchone():
             self._remember(name, state, failed=False)
+            self._fail_again(path, name)
         else:
             self._read_again(path, name, state)
 
@@ -120,14 +126,21 @@ class Changes:
             self._db.execute("RELEASE file")
             self.failed += error.failures
             return
-        self._drop_unseen(name, [failure.error for failure in failures if failure.record == 0])
-        self._remember(name, state, failed=bool(failures))
+        lost = [failure.error for failure in failures if failure.record == 0]
+        self._drop_unseen(name, lost)
+        self._remember(name, state, failed=bool(lost))
         self._db.execute("DELETE FROM failures WHERE file = ?", (name,))
         self._db.executemany(
             "INSERT INTO failures VALUES (?, ?, ?, ?)", ((name, f.record, f.line, f.error) for f in failures)
         )
         self._db.execute("RELEASE file")
         self.failed += failures
+
+    def _fail_again(self, path: Path, name: str) -> None:
+        """Report the records that failed when an unchanged file was read."""
+        known = "SELECT record, line, error FROM failures WHERE file = ? ORDER BY rowid"
+        for record, line, error in self._db.execute(known, (name,)).fetchall():
+            self.failed.append(Failure(str(path), record, error, line))
 
     def _take_all(self, path: Path, name: str) -> list[Failure]:
         """Take the papers of a file and return the failures in it.
