@@ -167,7 +167,7 @@ def test_our_answers_as_a_llama_index_query_engine() -> None:
 
     asked: list[str] = []
     cited = Paper(key="k", abstract="It gains 5%.", source=Source("f", 1), title="T", year=2024)
-    sentence = Sentence("It gains 5%.", "verbatim", (Citation(1, "k", "It gains 5%.", 0, 12, 1.0),))
+    sentence = Sentence("It gains 5% [7].", "verbatim", (Citation(1, "k", "It gains 5%.", 0, 12, 1.0),))
 
     def ask(question: str) -> Answer:
         asked.append(question)
@@ -185,7 +185,7 @@ def test_our_answers_as_a_llama_index_query_engine() -> None:
         )
 
     response = AnswerEngine(ask).query("How much?")
-    assert str(response) == "It gains 5%. [1]"
+    assert str(response) == "It gains 5% (7) [1]."  # a mark of the text's own is none of ours
     (source,) = response.source_nodes
     assert (source.text, source.score, source.node.metadata["key"]) == ("It gains 5%.", 1.0, "k")
     references = {1: {"key": "k", "title": "T", "year": 2024}}

@@ -24,7 +24,9 @@ from rag.records import (
     Sentence,
     Source,
 )
-from rag.render import bibtex, contract, layout, markdown, marks, plain, safe, terminal
+from rag.render import bibtex, contract, layout, markdown, plain, safe, terminal
+from rag.render.marks import numbers
+from rag.text.marks import marked
 
 INFO = IndexInfo(38, 41, "fake", "f00d")
 ABSTRACT = "SpecPrefill speeds up prefill. It gives a 7.66× TTFT improvement."
@@ -230,12 +232,12 @@ def test_search_and_papers_json() -> None:
     ],
 )
 def test_marks_go_before_the_stop_and_only_ours_count(text: str, shown: str) -> None:
-    assert marks.marked(sentence(text)) == shown
+    assert marked(text, [1]) == shown
 
 
 def test_several_marks_are_distinct_and_in_order() -> None:
     several = Sentence("Yes.", "supported", tuple(Citation(n, "k", "q", 0, 1, 1.0) for n in (2, 1, 2)))
-    assert marks.marked(several) == "Yes [2][1]."
+    assert marked(several.text, numbers(several)) == "Yes [2][1]."
 
 
 # Untrusted text

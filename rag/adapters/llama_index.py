@@ -21,6 +21,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeRelationship, NodeWithScore, QueryBundle, RelatedNodeInfo, TextNode
 
 from rag.records import Answer, Hit, Paper, Sentence
+from rag.text.marks import marked
 
 
 class PaperRetriever(BaseRetriever):
@@ -84,8 +85,7 @@ def _response(answer: Answer) -> Response:
 
 
 def _marked(sentence: Sentence) -> str:
-    marks = "".join(f"[{ref}]" for ref in sorted({each.ref for each in sentence.citations}))
-    return f"{sentence.text} {marks}".rstrip()
+    return marked(sentence.text, (each.ref for each in sentence.citations))
 
 
 def _from_hit(hit: Hit) -> NodeWithScore:

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 from rag.records import Answer, Hit, IndexInfo, Paper, Reference, Sentence
-from rag.render.marks import marked
+from rag.render.marks import numbers
 from rag.render.safe import json_text
+from rag.text.marks import marked
 
 Json = dict[str, object]
 
@@ -30,7 +31,7 @@ def answer(result: Answer) -> Json:
         "status": result.status,
         "mode": result.mode,
         "model": result.model,
-        "answer": " ".join(marked(s) for s in result.sentences),
+        "answer": " ".join(marked(s.text, numbers(s)) for s in result.sentences),
         "sentences": [_sentence(s) for s in result.sentences],
         "references": [_reference(r) for r in result.references],
         "nearest": [_reference(r) for r in result.nearest],

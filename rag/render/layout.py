@@ -14,7 +14,8 @@ from typing import Literal, Protocol
 
 from rag.records import Answer, Citation, Failure, Hit, Mode, Paper, Reference, Sentence, Usage
 from rag.render import safe
-from rag.render.marks import numbers, runs, split_end, without_marks
+from rag.render.marks import numbers, runs
+from rag.text.marks import split_end, without_marks
 from rag.text.sentences import split
 from rag.text.words import word_set
 

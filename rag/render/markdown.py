@@ -11,7 +11,8 @@ from collections.abc import Sequence
 
 from rag.records import Answer, Citation, Hit, Mode, Paper, Reference, Sentence
 from rag.render import layout, safe
-from rag.render.marks import numbers, runs, split_end, without_marks
+from rag.render.marks import numbers, runs
+from rag.text.marks import split_end, without_marks
 
 # The colon and the full stop after "www" keep GitHub from linking bare addresses, "@" from linking names.
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>#|~!&$@^])|(?<=\w)(:)(?=//)|(?<=www)(\.)", re.IGNORECASE)
