@@ -20,7 +20,6 @@ from typer.testing import CliRunner, Result
 
 from rag import __version__, places, wiring
 from rag.cli import app, guard, ingest, options, output
-from rag.corpus import sample
 from rag.errors import UsageError
 
 ROOT = Path(__file__).parents[1]
@@ -268,10 +267,6 @@ def test_the_first_question_builds_the_sample_once(own_home: Path) -> None:
     assert (second.stdout, second.stderr) == (first.stdout, "")
     folders = [path.name for path in (own_home / "data" / "citerag").iterdir()]
     assert [name.startswith("sample-") for name in folders] == [True]
-
-
-def test_the_sample_is_the_bundled_one() -> None:
-    assert places.SAMPLE.samefile(sample())
 
 
 # Mistakes

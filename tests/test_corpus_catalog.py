@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from rag import corpus
+from rag import corpus, places
 from rag.corpus.catalog import Catalog, Entry
 from rag.errors import UsageError
 from rag.records import Failure, Paper, Source
 
 SHARED = Path(__file__).parents[1].parent / "shared"
-SAMPLE = [paper for paper in corpus.read(corpus.sample()) if isinstance(paper, Paper)]
+SAMPLE = [paper for paper in corpus.read(places.SAMPLE) if isinstance(paper, Paper)]
 BARE = [replace(paper, title=None, authors=(), url=None) for paper in SAMPLE]
 OWN = Catalog([Entry(paper.title or "", paper.authors, url=paper.url) for paper in SAMPLE])
 needs_catalog = pytest.mark.skipif(

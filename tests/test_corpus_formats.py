@@ -15,14 +15,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pdf_pages import pdf
 
-from rag import corpus
+from rag import corpus, places
 from rag.corpus.readers import READERS
 from rag.corpus.streams import Stream
 from rag.errors import UsageError
 from rag.records import Failure, Paper
 
 FOLDER = Path(__file__).parent / "fixtures" / "corpus"
-SAMPLE = [paper for paper in corpus.read(corpus.sample()) if isinstance(paper, Paper)]
+SAMPLE = [paper for paper in corpus.read(places.SAMPLE) if isinstance(paper, Paper)]
 EXPECTED = (SAMPLE[0], SAMPLE[11])
 LONG = "International Conference on Machine Learning"
 PMLR = "Proceedings of machine learning research"
@@ -184,7 +184,7 @@ def test_a_submission_is_no_paper_of_the_conference(tmp_path: Path) -> None:
 
 
 def test_describe_reads_no_more_than_asked() -> None:
-    description = corpus.describe(corpus.sample())
+    description = corpus.describe(places.SAMPLE)
     assert (description.format, len(description.records)) == ("JSON", 3)
 
 

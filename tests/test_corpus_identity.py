@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag import corpus
+from rag import corpus, places
 from rag.corpus import identity
 from rag.records import Paper, Source
 
 FOLDER = Path(__file__).parent / "fixtures" / "corpus"
-SAMPLE = [paper for paper in corpus.read(corpus.sample()) if isinstance(paper, Paper)]
+SAMPLE = [paper for paper in corpus.read(places.SAMPLE) if isinstance(paper, Paper)]
 REVISE = SAMPLE[0]
 BARE = Paper("k", REVISE.abstract, Source("/b.txt", 7))
 

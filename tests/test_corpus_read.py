@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from rag import corpus
+from rag import corpus, places
 from rag.corpus.venues import heading
 from rag.errors import UsageError
 from rag.index.database import PAPERS
@@ -69,7 +69,7 @@ def test_seed_files_give_their_38_papers() -> None:
 
 
 def test_sample_is_bundled() -> None:
-    found = papers(corpus.sample())
+    found = papers(places.SAMPLE)
     assert len(found) == 38
     assert found[0].key == "lee2025revise"
     assert found[0].authors[0] == "Hyunseok Lee"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from rag import corpus
+from rag import corpus, places
 from rag.chain import extract as extracting
 from rag.chain.abstain import judge
 from rag.chain.extract import Extraction
@@ -207,7 +207,7 @@ def test_nothing_retrieved_is_declined() -> None:
 
 
 def sample() -> list[Paper]:
-    return [p for p in corpus.read(corpus.sample()) if isinstance(p, Paper)]
+    return [p for p in corpus.read(places.SAMPLE) if isinstance(p, Paper)]
 
 
 SAMPLE_QUESTIONS = [

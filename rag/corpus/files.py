@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from importlib import resources
 from pathlib import Path
 
 from rag.errors import UsageError
@@ -19,11 +18,6 @@ _FOREIGN = word_set(
     ".lock .log .sqlite .db .bin .npy .npz .pt .onnx .gguf .safetensors .doc .docx .ppt .pptx .xls",
     ".xlsx .odt .tar .tgz .7z .rar .whl .html .htm .sty .cls .bst .aux .bbl",
 )
-
-
-def sample() -> Path:
-    """Return the bundled sample corpus, 38 papers of ICML 2025."""
-    return Path(str(resources.files("rag") / "data" / "icml2025-sample.jsonl"))
 
 
 def is_pipe(path: Path) -> bool:
