@@ -26,7 +26,6 @@ class Token:
 
 
 _WORD = re.compile(r"\d+(?:[.,]\d+)*[^\W_]*|[^\W_]+(?:'[^\W\d_]+)?")
-_POSSESSIVE = ("'s", "s'")
 # "don't" and its kind as ``tokens`` writes them.
 CONTRACTED = word_set(
     "donot doesnot didnot isnot arenot wasnot werenot canot wonot wouldnot shouldnot couldnot hasnot havenot"
