@@ -99,18 +99,6 @@ def test_reading_with_a_catalogue_keeps_order_and_failures() -> None:
     assert OWN.fingerprint != Catalog(OWN.entries[1:]).fingerprint
 
 
-def test_similarity_of_an_embedder_is_asked_for_the_best_titles() -> None:
-    asked: list[int] = []
-
-    def similarity(abstract: str, titles: object) -> list[float]:
-        assert isinstance(titles, list)
-        asked.append(len(titles))
-        return [0.0] * len(titles)
-
-    assert OWN.assign(BARE[:2], similarity=similarity)[0].title == SAMPLE[0].title
-    assert asked == [20, 20]
-
-
 @pytest.mark.parametrize(
     ("name", "text"),
     [

@@ -1,8 +1,10 @@
 """Finds the titles of bare abstracts in a catalogue of titles, and leaves untitled what it is not sure of.
 
 Each abstract is judged against all titles; a title goes to one abstract only, must be clearly better than the
-next one, and better than "the paper is not in this catalogue". How likely that is, is learnt from the pile:
-where most abstracts find their title beyond doubt, the others are probably there too.
+next one, and better than "the paper is not in this catalogue". How likely that is, is learnt from the others:
+where most abstracts find their title beyond doubt, the rest are probably there too. All this holds among
+records that are judged together, those of one file and at most ``AT_ONCE`` of them: what is in another file,
+or further below, neither competes for a title nor tells anything.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from itertools import islice
@@ -27,7 +29,7 @@ from rag.records import Failure, Paper
 FLOOR, MARGIN = 5.0, 2.0  # natural logarithms of likelihood ratios
 _CERTAIN, _CERTAIN_MARGIN = 8.0, 3.0
 _POWER = 0.75  # of the abstracts whose title is there, so many find it beyond doubt
-Similarity = Callable[[str, Sequence[str]], Sequence[float]]
+AT_ONCE = 2000  # records that are judged together
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,13 +99,10 @@ class Catalog:
         *,
         floor: float = FLOOR,
         margin: float = MARGIN,
-        similarity: Similarity | None = None,
     ) -> list[Paper]:
         """Return ``papers`` in order, with title, authors, URL and key where the catalogue has them for sure.
 
-        A paper with a title gets what it lacks from the entry of that very title. ``similarity`` may add a
-        score in [0, 1] of an abstract to each of some titles, from an embedder for example; it counts twice
-        its value in natural logarithm units.
+        A paper with a title gets what it lacks from the entry of that very title.
         """
         titled = {
             at: self._by_title.get(keys.content_hash(paper.title))
@@ -111,7 +110,7 @@ class Catalog:
             if paper.title
         }
         found = {at: entry for at, entry in titled.items() if entry}
-        for guess in self.guesses(papers, similarity):
+        for guess in self.guesses(papers):
             if guess.score >= floor and guess.margin >= margin:
                 found[guess.paper] = self.entries[guess.entry]
         return [_completed(paper, found.get(at)) for at, paper in enumerate(papers)]
@@ -121,35 +120,25 @@ class Catalog:
         """A text that changes with any entry: what was read with another catalogue is to be read again."""
         return sha256(repr(self.entries).encode("utf-8", "replace")).hexdigest()[:16]
 
-    def entitle(self, items: Iterable[Paper | Failure], at_once: int = 2000) -> Iterator[Paper | Failure]:
+    def entitle(self, items: Iterable[Paper | Failure], at_once: int = AT_ONCE) -> Iterator[Paper | Failure]:
         """Yield what ``rag.corpus.read`` yields with titles assigned, ``at_once`` records judged together."""
         source = iter(items)
         while batch := list(islice(source, at_once)):
             papers = iter(self.assign([item for item in batch if isinstance(item, Paper)]))
             yield from (item if isinstance(item, Failure) else next(papers) for item in batch)
 
-    def guesses(self, papers: Sequence[Paper], similarity: Similarity | None = None) -> list[Guess]:
+    def guesses(self, papers: Sequence[Paper]) -> list[Guess]:
         """Return the best guess for every untitled paper, one paper a title."""
         bare = [at for at, paper in enumerate(papers) if not paper.title]
         others = Counter(word for at in bare for word in set(stems_of(papers[at].abstract)))
         first = []
         for at in bare:
             ranked = self._evidence.best(papers[at].abstract, others, len(bare))
-            if similarity and ranked:
-                ranked = self._resorted(papers[at].abstract, ranked[:20], similarity)
             if ranked:
                 second = ranked[1][0] if len(ranked) > 1 else float("-inf")
                 first.append(Guess(at, ranked[0][1], ranked[0][0], ranked[0][0] - second))
         odds = _odds(first, len(bare))
         return _one_to_one([replace(guess, score=guess.score + odds) for guess in first], papers)
-
-    def _resorted(
-        self, abstract: str, ranked: list[tuple[float, int]], similarity: Similarity
-    ) -> list[tuple[float, int]]:
-        more = similarity(abstract, [self.entries[at].title for _, at in ranked])
-        return sorted(
-            ((score + 2 * extra, at) for (score, at), extra in zip(ranked, more, strict=True)), reverse=True
-        )
 
 
 def _odds(guesses: Sequence[Guess], among: int) -> float:
