@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rag.errors import EnvironmentFault
 from rag.index import paper_row
+from rag.index.database import batched
 from rag.index.shared import Server, Sharing, State, digest, row_id
 
 if TYPE_CHECKING:
@@ -47,8 +48,7 @@ def adopt(writer: Writer, sharing: Sharing, state: State) -> None:
 
 
 def _texts(server: Server, ids: list[str]) -> Iterator[str]:
-    for at in range(0, len(ids), _BATCH):
-        batch = ids[at : at + _BATCH]
+    for batch in batched(ids, _BATCH):
         found = server.read(batch)
         for id_ in batch:
             if id_ not in found or row_id(found[id_]) != id_:

@@ -12,7 +12,9 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
+from itertools import islice
 from pathlib import Path
+from typing import TypeVar
 
 from rag.errors import EnvironmentFault, IndexMismatch, IndexMissing
 
@@ -22,6 +24,7 @@ VECTORS = "vectors.sqlite"
 _APPLICATION = 0x63697465  # "cite"
 _PATIENCE = 30.0  # seconds for another process to let go
 
+Value = TypeVar("Value")
 _REFUSED = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH)
 
 _PAPERS_SCHEMA = """
@@ -184,6 +187,19 @@ def wrong_format(folder: Path, found: object) -> IndexMismatch:
         f"The index in {folder} has format {found}; this program reads format {FORMAT}.",
         f"{_made_anew(folder)}, or use the program that made it.",
     )
+
+
+def batched(values: Iterable[Value], size: int) -> Iterator[list[Value]]:
+    """Yield lists of at most ``size``, since one statement or request takes no more at ease.
+
+    ``itertools.batched`` is there from Python 3.12 on.
+
+    >>> list(batched("abcde", 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
+    left = iter(values)
+    while batch := list(islice(left, size)):
+        yield batch
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, Self
 
 from rag.errors import IndexMismatch, IndexMissing
 from rag.index import rows
-from rag.index.database import faults, open_readonly
+from rag.index.database import batched, faults, open_readonly
 from rag.index.manifest import Manifest, check_format
 from rag.records import Filters, IndexInfo, Paper, Passage
 from rag.text import venues
@@ -146,7 +146,7 @@ class Library:
         return {paper.key: paper for paper in self._papers_of(keys)}
 
     def _papers_of(self, keys: Iterable[str]) -> Iterator[Paper]:
-        for batch in _batches(list(keys)):
+        for batch in batched(keys, _BATCH):
             marks = _marks(batch)
             query = f"SELECT key, abstract, body, sources FROM papers WHERE key IN ({marks}) ORDER BY key"
             yield from map(_paper, self._select(query, batch))
@@ -209,7 +209,7 @@ class Library:
             "SELECT p.id, p.paper_key, p.start, p.stop, papers.abstract FROM passages p"
             f" JOIN papers ON papers.key = p.paper_key WHERE {column} IN (%s) ORDER BY p.start, p.id"
         )
-        for batch in _batches(list(values)):
+        for batch in batched(values, _BATCH):
             for id_, key, start, stop, abstract in self._select(query % _marks(batch), batch):
                 yield Passage(id_, key, abstract[start:stop], start, stop)
 
@@ -297,8 +297,3 @@ def _by_author(authors: str, wanted: tuple[str, ...]) -> bool:
 
 def _marks(values: Iterable[object]) -> str:
     return ",".join("?" for _ in values)
-
-
-def _batches(values: list[str]) -> Iterator[list[str]]:
-    for at in range(0, len(values), _BATCH):
-        yield values[at : at + _BATCH]

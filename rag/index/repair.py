@@ -18,8 +18,9 @@ from rag.index.follow import require_index
 from rag.index.library import made
 from rag.index.parts import Identity, Parts
 from rag.index.report import SyncReport
+from rag.index.shared import OnWait
 from rag.index.vector_side import Progress
-from rag.index.writer import OnWait, Writer, writing_to
+from rag.index.writer import Writer, writing_to
 
 _ALONE = Identity(lambda _: [], lambda first, _: first, lambda proposed, _: proposed)
 
@@ -92,7 +93,7 @@ def rebuild(
             writer.vectors.replace()
         _, changed, _, _ = derived.counts([])
         writer.publish(progress, distrust=True, refill=refill)
-        papers = int(writer.db.execute("SELECT count(*) FROM papers").fetchone()[0])
+        papers = writer.count_papers()
     return SyncReport(
         changed=changed, unchanged=papers - changed, papers=papers, seconds=time.monotonic() - began
     )

@@ -19,9 +19,10 @@ from rag.index.derive import Derivation
 from rag.index.follow import require_index
 from rag.index.parts import Identity, Parts, Read
 from rag.index.report import SyncReport
+from rag.index.shared import OnWait
 from rag.index.vector_side import Progress
 from rag.index.ways import Ways
-from rag.index.writer import OnWait, Writer, writing_to
+from rag.index.writer import writing_to
 
 
 def sync(
@@ -73,7 +74,7 @@ def sync(
         derived.settle()
         added, changed, unchanged, removed = derived.counts([parts.files.name(path) for path in files])
         writer.publish(progress)
-        papers = _count_papers(writer)
+        papers = writer.count_papers()
     return SyncReport(
         added, changed, unchanged, removed, tuple(changes.failed), papers, time.monotonic() - began
     )
@@ -106,9 +107,5 @@ def remove(
         derived.settle()
         _, changed, _, removed = derived.counts([])
         writer.publish()
-        papers = _count_papers(writer)
+        papers = writer.count_papers()
     return SyncReport(changed=changed, removed=removed, papers=papers, seconds=time.monotonic() - began)
-
-
-def _count_papers(writer: Writer) -> int:
-    return int(writer.db.execute("SELECT count(*) FROM papers").fetchone()[0])

@@ -11,11 +11,12 @@ The table ``shared`` holds the rows of the state in the transaction: (id, paper 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from rag.errors import EnvironmentFault
 from rag.index import paper_row
+from rag.index.database import batched
 from rag.index.manifest import Manifest
 from rag.index.shared import Server, State, digest, row_id
 
@@ -112,6 +113,5 @@ class Upload:
         self._gone = live - wanted.keys()
 
 
-def _batches(ids: Collection[str]) -> Iterator[list[str]]:
-    every = sorted(ids)
-    return (every[at : at + _BATCH] for at in range(0, len(every), _BATCH))
+def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
+    return batched(sorted(ids), _BATCH)

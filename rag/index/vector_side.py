@@ -1,5 +1,6 @@
 """The vector store of an index as its writer uses it: filled from the records, mistrusted after a crash.
 
+side.drop_strangers()
 missing = side.missing()
 side.fill(missing, len(missing), progress)   # whatever state it was in, it now holds every passage
 """
@@ -12,11 +13,11 @@ import shutil
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from itertools import islice
 from pathlib import Path
 
 from rag.errors import EnvironmentFault
 from rag.index import rows
+from rag.index.database import batched
 from rag.index.library import made, other_vectors
 from rag.index.parts import Item, Parts, WritableVectors
 from rag.index.passages import Prepared, joined
@@ -79,12 +80,15 @@ class VectorSide:
         self.replace()
         return set()
 
+    def drop_strangers(self) -> None:
+        """Delete what is no passage, now or a moment ago; a damaged store is made anew."""
+        stored = self.sound_ids()  # may open another store
+        known = {*self._ids("passages"), *self._ids("temp.gone")}
+        self.opened().delete(sorted(stored - known))
+
     def missing(self) -> list[str]:
-        """Passages that Chroma lacks after what nobody knows was taken out of it."""
-        stored = self.sound_ids()
-        wanted = set(self._ids("passages"))
-        self.opened().delete(sorted(stored - wanted - set(self._ids("temp.gone"))))
-        return sorted(wanted - stored)
+        """Passages that the store lacks."""
+        return sorted(set(self._ids("passages")) - self.opened().ids())
 
     def sample(self, ids: set[str]) -> dict[str, bytes]:
         """Stored vectors of some of ``ids``, spread evenly, to search for."""
@@ -102,8 +106,8 @@ class VectorSide:
         if not total:
             return
         ingest = self._parts.open_ingest(self.opened(), self._parts.embedder)
-        left, done = iter(ids), 0
-        while batch := list(islice(left, _BATCH)):
+        done = 0
+        for batch in batched(ids, _BATCH):
             if progress:
                 progress(done, total)
             ingest.run(list(self._items(batch)), self._stored)

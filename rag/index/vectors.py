@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import islice
 from pathlib import Path
 
-from rag.index.database import open_vectors
+from rag.index.database import batched, open_vectors
 
 _BATCH = 500
 
@@ -24,7 +23,7 @@ class StoredVectors:
 
     def recall(self, text_hashes: Iterable[str]) -> dict[str, bytes]:
         found: dict[str, bytes] = {}
-        for batch in _batches(text_hashes):
+        for batch in batched(dict.fromkeys(text_hashes), _BATCH):
             marks = ",".join("?" * len(batch))
             query = f"SELECT text_hash, vector FROM vectors WHERE embedder = ? AND text_hash IN ({marks})"
             found.update(self._db.execute(query, (self._embedder, *batch)))
@@ -32,8 +31,7 @@ class StoredVectors:
 
     def of(self, passages: Iterable[tuple[str, str]]) -> Iterator[tuple[str, bytes]]:
         """Yield (id, vector) for (id, text hash) pairs, in order; raises KeyError when one is not stored."""
-        pairs = iter(passages)
-        while batch := list(islice(pairs, _BATCH)):
+        for batch in batched(passages, _BATCH):
             known = self.recall(text_hash for _, text_hash in batch)
             for id_, text_hash in batch:
                 yield id_, known[text_hash]
@@ -52,9 +50,3 @@ class StoredVectors:
             ((self._embedder, text_hash) for text_hash in text_hashes),
         )
         self._db.execute("COMMIT")
-
-
-def _batches(values: Iterable[str]) -> Iterator[list[str]]:
-    every = list(dict.fromkeys(values))
-    for at in range(0, len(every), _BATCH):
-        yield every[at : at + _BATCH]

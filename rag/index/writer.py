@@ -28,7 +28,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 
@@ -40,12 +40,10 @@ from rag.index.library import EXACT, keyword_folder, made, published_token, vect
 from rag.index.manifest import Manifest
 from rag.index.parts import Parts
 from rag.index.passages import Splitter, joined
-from rag.index.shared import Sharing
+from rag.index.shared import OnWait, Sharing
 from rag.index.upload import Upload
 from rag.index.vector_side import Progress, VectorSide
 from rag.index.vectors import StoredVectors
-
-OnWait = Callable[[lock.Holder], None]
 
 UNFINISHED = "unfinished"
 _OURS = (PAPERS, VECTORS, manifest.NAME, lock.NAME, lock.HOLDER, UNFINISHED, "chroma", "keyword")
@@ -131,6 +129,10 @@ class Writer:
         row = self.db.execute("SELECT value FROM meta WHERE name = 'manifest'").fetchone()
         return Manifest.loads(row[0]) if row else None
 
+    def count_papers(self) -> int:
+        """How many papers the state in the transaction has."""
+        return int(self.db.execute("SELECT count(*) FROM papers").fetchone()[0])
+
     def require_same_settings(self) -> None:
         found = self.published()
         if found is None:
@@ -188,8 +190,8 @@ class Writer:
 
     def _fill(self, progress: Progress | None, *, suspect: bool, refill: bool) -> None:
         if suspect:
-            missing = self.vectors.missing()
-            missing = self._ids("passages") if refill else missing
+            self.vectors.drop_strangers()
+            missing = self._ids("passages") if refill else self.vectors.missing()
             self.vectors.fill(missing, len(missing), progress)
             return
         total = self.db.execute("SELECT count(*) FROM temp.fresh").fetchone()[0]
