@@ -25,6 +25,15 @@ def text(value: object) -> str:
     return value.strip()
 
 
+def legible(words: str) -> str:
+    """Return words typed by somebody with "?" for what is no text.
+
+    Bytes that are no UTF-8 arrive from the command line as halves of characters, which can be neither stored,
+    searched nor sent. A file's name must stay as it came.
+    """
+    return words.encode("utf-8", "replace").decode("utf-8")
+
+
 def url(value: object) -> str:
     address = text(value)
     if not re.match(r"https?://[^\s/]", address):

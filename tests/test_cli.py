@@ -526,6 +526,24 @@ def test_a_locale_without_unicode(sample_index: Path) -> None:
     assert "7.66?" in done.stdout
 
 
+@pytest.mark.parametrize("words", [["ask", "-"], ["chat", "--no-save"]])
+def test_a_question_from_a_pipe_that_is_not_utf8(words: list[str], sample_index: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "rag", *words, "--index", str(sample_index)],
+        input=QUESTION.encode() + b" (caf\xe9)\n",
+        capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8:strict"},
+        check=False,
+    )
+    assert (done.returncode in (0, 5), b"Speculative Prefill" in done.stdout) == (True, True), done.stderr
+
+
+def test_words_that_are_not_utf8(sample_index: Path) -> None:
+    """They arrive as halves of characters."""
+    assert rag("search", f"{QUESTION} caf\udce9", "--index", sample_index).exit_code == 0
+    assert "the key '?'" in one_line(rag("papers", "show", "\udce9", "--index", sample_index), 2)
+
+
 @pytest.mark.parametrize(
     ("tty", "environ", "rich"),
     [

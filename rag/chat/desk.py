@@ -12,6 +12,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from rag import values
 from rag.chain.converse import Rewrite
 from rag.chat import commands, small_talk, view
 from rag.chat.acts import Acts
@@ -45,8 +46,7 @@ class Desk:
 
     def take(self, line: str) -> Next:
         """Do what a line asks for. Nothing of the error family comes out; Ctrl-C ends what is under way."""
-        # Bytes that are no UTF-8 arrive as halves of characters, which can be neither stored nor named.
-        line = line.encode("utf-8", "replace").decode("utf-8")
+        line = values.legible(line)
         try:
             command = commands.parse(line)
             if command is None:

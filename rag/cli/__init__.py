@@ -38,9 +38,10 @@ app.command()(doctor.doctor)
 
 def main() -> None:
     """Run the command line; what ``rag`` and ``python -m rag`` call."""
-    for stream in (sys.stdout, sys.stderr):
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
-            # A paper's accents must not kill the program where the locale knows only ASCII.
+            # A paper's accents must not kill the program where the locale knows only ASCII, nor a question's
+            # that come in another encoding.
             stream.reconfigure(errors="replace")
     try:
         app(prog_name="rag")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from rag import wiring
+from rag import values, wiring
 from rag.cli import options, output
 from rag.cli.options import JsonOnly
 from rag.render import contract
@@ -47,7 +47,10 @@ def root() -> None:
 def arxiv(
     ctx: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(metavar="QUERY|IDS", help="Words, a query, or arXiv ids; - reads ids.")
+        list[str],
+        typer.Argument(
+            metavar="QUERY|IDS", parser=values.legible, help="Words, a query, or arXiv ids; - reads ids."
+        ),
     ],
     *,
     most: Annotated[int, typer.Option("--max", min=1, max=30_000, help="Most results of a query.")] = 1000,
@@ -71,7 +74,10 @@ def arxiv(
 @app.command()
 def openreview(
     ctx: typer.Context,
-    venue: Annotated[str, typer.Argument(metavar="VENUE_ID", help="As in the address of its page.")],
+    venue: Annotated[
+        str,
+        typer.Argument(metavar="VENUE_ID", parser=values.legible, help="As in the address of its page."),
+    ],
     *,
     everything: Annotated[
         bool, typer.Option("--all", help="Also what was not accepted, where it is public.")

@@ -25,6 +25,7 @@ Question = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="QUESTION",
+        parser=values.legible,
         help="The question; quotes are optional. - reads it from stdin.",
         show_default=False,
     ),
@@ -37,6 +38,7 @@ Venue = Annotated[
     typer.Option(
         "--venue",
         metavar="NAME",
+        parser=values.legible,
         help="Only papers of this venue, as ICML or in full; repeatable.",
         show_default=False,
     ),
@@ -50,12 +52,22 @@ Year = Annotated[
 Author = Annotated[
     list[str] | None,
     typer.Option(
-        "--author", metavar="NAME", help="Only papers by this author; repeatable.", show_default=False
+        "--author",
+        metavar="NAME",
+        parser=values.legible,
+        help="Only papers by this author; repeatable.",
+        show_default=False,
     ),
 ]
 Paper = Annotated[
     list[str] | None,
-    typer.Option("--paper", metavar="KEY", help="Only this paper; repeatable.", show_default=False),
+    typer.Option(
+        "--paper",
+        metavar="KEY",
+        parser=values.legible,
+        help="Only this paper; repeatable.",
+        show_default=False,
+    ),
 ]
 Output = Annotated[
     Format, typer.Option("--format", "-f", help="text, markdown, json or bibtex.", metavar="FORMAT")

@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from rag import wiring
+from rag import values, wiring
 from rag.cli import options, output
 from rag.cli.options import Author, Index, Json, Output, Venue, Year
 
 app = typer.Typer(invoke_without_command=True, help="List, show or remove the papers of the pile.")
-Keys = Annotated[list[str], typer.Argument(metavar="KEY...", help="Keys, as rag papers list shows them.")]
+Keys = Annotated[
+    list[str],
+    typer.Argument(metavar="KEY...", parser=values.legible, help="Keys, as rag papers list shows them."),
+]
 
 
 @app.callback()
