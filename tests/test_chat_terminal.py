@@ -240,6 +240,13 @@ def test_sessions_on_the_command_line(tmp_path: Path) -> None:
     assert json.loads(rag("sessions", "list", "--json").stdout)["sessions"][0]["name"] == "thesis"
     assert rag("sessions", "export", "thesis", str(tmp_path / "t.bib")).returncode == 0
     assert (tmp_path / "t.bib").read_text().startswith("@inproceedings{liu2025speculative,")
+    out = str(tmp_path / "out")
+    assert rag("sessions", "export", "thesis", out, "--format", "json").returncode == 0
+    assert json.loads((tmp_path / "out").read_text())["session"] == "thesis"
+    again = rag("sessions", "export", "thesis", out)
+    assert (again.returncode, "--force" in again.stderr) == (2, True)
+    assert rag("sessions", "export", "thesis", out, "--force").returncode == 0
+    assert (tmp_path / "out").read_text().startswith("# thesis")
     assert "Did you mean thesis?" in rag("sessions", "show", "thesi").stderr
     refused = rag("sessions", "delete", "thesis", given="n\n")
     assert (refused.returncode, rag("sessions").stdout == "") == (2, False)

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -348,4 +349,25 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="ending"):
         export.kind_of(tmp_path / "x.docx")
     export.write(tmp_path / "x.md", "text")
-    assert [file.name for file in tmp_path.iterdir()] == ["x.md"]
+    with pytest.raises(UsageError, match="exists already"):
+        export.write(tmp_path / "x.md", "other")
+    assert (tmp_path / "x.md").read_text() == "text"
+    export.write(tmp_path / "x.md", "other", over=True)
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["other"]
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "kind"),
+    [
+        ("x", None, "md"),
+        ("x", "json", "json"),
+        ("x.bibtex", None, "bib"),
+        ("x.MD", "md", "md"),
+        ("x.txt", "bib", "bib"),
+        ("x.md", "json", None),
+        ("x.txt", None, None),
+    ],
+)
+def test_an_ending_and_a_format_must_not_differ(name: str, asked: str | None, kind: str | None) -> None:
+    with nullcontext() if kind else pytest.raises(UsageError, match="ending"):
+        assert export.kind_of(Path(name), asked) == kind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -187,11 +186,8 @@ class Acts:
     def _write(self, file: Path, text: str) -> None:
         """Write a file, but never over one that is not from here."""
         with export.faults(file):
-            # lexists: a link to nowhere is a file of somebody as well.
-            taken, whole = os.path.lexists(file), file.resolve()
-        if taken and whole not in self._saved:
-            raise UsageError(f"{file} exists already.", "Name another file, or move that one away.")
-        export.write(file, text)
+            whole = file.resolve()
+        export.write(file, text, over=whole in self._saved)
         self._saved.add(whole)
         self._face.aside(f"Written to {file}.")
 

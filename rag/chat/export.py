@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -87,12 +88,19 @@ def _said(answer: Answer) -> str:
     return " ".join(markdown.sentence(sentence, answer.mode) for sentence in answer.sentences)
 
 
-def write(file: Path, text: str) -> None:
+def write(file: Path, text: str, *, over: bool = False, or_else: str = "move that one away") -> None:
     """Write ``file`` whole or not at all.
 
+    Args:
+        over: whether it may take the place of one that is there.
+        or_else: what else can be done about that one, as the remedy says it.
+
     Raises:
-        UsageError: it cannot be written.
+        UsageError: it is there already, or cannot be written.
     """
+    # lexists: a link to nowhere is a file of somebody as well.
+    if not over and os.path.lexists(file):
+        raise UsageError(f"{file} exists already.", f"Name another file, or {or_else}.")
     with faults(file):
         whole_file.write(file, text)
 
@@ -132,13 +140,21 @@ def file_of(typed: str) -> Path:
         ) from None
 
 
-def kind_of(file: Path) -> str:
-    """The format that the ending of a file name asks for.
+def kind_of(file: Path, asked: str | None = None) -> str:
+    """The format that the ending of a file name asks for; without an ending what was ``asked``, or Markdown.
 
     Raises:
-        UsageError: another ending.
+        UsageError: the ending is none that is known, and no format was asked for; or it is that of another.
     """
-    kind = {"": "md", ".markdown": "md", ".bibtex": "bib"}.get(file.suffix, file.suffix.removeprefix("."))
-    if kind not in FORMATS:
+    ending = file.suffix.lower()
+    kind = {".markdown": "md", ".bibtex": "bib"}.get(ending, ending.removeprefix("."))
+    if kind and kind not in FORMATS and asked is None:
         raise UsageError(f"{file.name} has an ending that is not known.", "Known: .md, .json and .bib.")
+    if kind not in FORMATS:
+        return asked or "md"
+    if asked not in (None, kind):
+        raise UsageError(
+            f"{file.name} has the ending of {kind}, but the format {asked} was asked for.",
+            "Name another file, or leave one of the two out.",
+        )
     return kind

@@ -17,7 +17,14 @@ from rag.wiring import chat as wiring_chat
 app = typer.Typer(invoke_without_command=True, help="List, show, search, export or delete conversations.")
 Name = Annotated[str, typer.Argument(metavar="NAME", help="Name or number, as rag sessions list shows it.")]
 Form = Annotated[
-    Literal["md", "json", "bib"], typer.Option("--format", "-f", metavar="FORMAT", help="md, json or bib.")
+    Literal["md", "json", "bib"] | None,
+    typer.Option(
+        "--format",
+        "-f",
+        metavar="FORMAT",
+        help="md, json or bib.  [default: as FILE ends, else md]",
+        show_default=False,
+    ),
 ]
 
 
@@ -70,11 +77,12 @@ def export(
     ctx: typer.Context,
     name: Name,
     file: Annotated[Path | None, typer.Argument(metavar="FILE", help="Default: stdout.")] = None,
-    form: Form = "md",
+    form: Form = None,
+    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
 ) -> None:
     """Write a conversation as Markdown, JSON or the BibTeX of what it cites; a file's ending says which."""
     with wiring_chat.store(options.settings(ctx, {})) as store:
-        text = wiring_chat.exported(store, store.find(name).id, file, form)
+        text = wiring_chat.exported(store, store.find(name).id, file, form, over=force)
     if file is None:
         output.text(text)
 

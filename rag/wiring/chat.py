@@ -157,12 +157,17 @@ def found(sessions: Store, words: str) -> list[Line]:
     return view.found(sessions.search(words))
 
 
-def exported(sessions: Store, session: int, file: Path | None, form: str) -> str:
-    """Return a conversation as text, and write it to ``file`` if there is one."""
+def exported(sessions: Store, session: int, file: Path | None, form: str | None, *, over: bool) -> str:
+    """Return a conversation as text, and write it to ``file`` if there is one; ``over`` one that is there.
+
+    Raises:
+        UsageError: the file's ending says another format than ``form``, or it cannot be written.
+    """
     from rag.chat import export
 
     kept = sessions.read(session)
-    text = export.export(export.kind_of(file) if file else form, kept.name, kept.entries, kept.papers)
+    kind = export.kind_of(file, form) if file else form or "md"
+    text = export.export(kind, kept.name, kept.entries, kept.papers)
     if file is not None:
-        export.write(file, text)
+        export.write(file, text, over=over, or_else="write over that one with --force")
     return text
