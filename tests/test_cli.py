@@ -91,6 +91,22 @@ def test_a_filter_that_leaves_nothing_is_an_abstention(sample_index: Path) -> No
     assert json.loads(result.stdout)["status"] == "abstained"
 
 
+@pytest.mark.parametrize("command", [["ask"], ["search"], ["chat", "--no-save"]])
+def test_a_paper_that_is_not_there_is_refused(sample_index: Path, command: list[str]) -> None:
+    words = [*command, "What is PILAF?", "--paper", "feng2025pilav", "--index", sample_index]
+    line = one_line(rag(*words), 2)
+    assert "No paper has the key 'feng2025pilav'. Did you mean feng2025pilaf" in line
+
+
+def test_a_filter_that_leaves_nothing_is_told(sample_index: Path) -> None:
+    words = ["--venue", "ICMLL", "--index", sample_index]
+    for command in (["search", "PILAF"], ["papers", "list"]):
+        found = rag(*command, *words)
+        assert (found.exit_code, found.stdout) == (0, "")
+        assert found.stderr == "No paper passes 'venue ICMLL'.\n"
+    assert "No paper passes 'venue ICMLL'." in one_line(rag("chat", "--no-save", *words), 2)
+
+
 def test_ask_declines_what_no_paper_is_about(sample_index: Path) -> None:
     result = rag("ask", "How do I bake sourdough bread?", "--index", sample_index)
     assert result.exit_code == 5
@@ -457,7 +473,7 @@ def test_ctrl_c_keeps_what_was_checked(sample_index: Path, monkeypatch: pytest.M
         QUESTION, options.filters(None, None, None, None), settings_for(sample_index), options.silence
     )
 
-    def interrupt(*_: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         stop = KeyboardInterrupt()
         stop.answer = full  # type: ignore[attr-defined]
         raise stop

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -14,6 +13,7 @@ from rag.chat.commands import Command
 from rag.chat.conversation import Conversation
 from rag.chat.entries import Dials, Entry
 from rag.chat.face import Face
+from rag.chat.restrict import LISTING, known, left, none
 from rag.errors import UsageError
 from rag.ports import PaperStore
 from rag.records import Filters, Paper
@@ -128,24 +128,27 @@ class Acts:
     def _key(self, word: str) -> str:
         if word.strip("[]").isdecimal():
             return self._numbered(word)[1].key
-        store = self._store()
-        if store.paper(word) is None:
-            near = difflib.get_close_matches(word, store.keys(Filters()), n=3, cutoff=0.4)
-            remedy = f"Did you mean {', '.join(near)}?" if near else "/papers lists them."
-            raise UsageError(f"No paper has the key {word!r}.", remedy)
-        return word
+        return known(self._store(), word, _PAPERS).key
+
+    def restrict(self, filters: Filters) -> None:
+        """Ask only papers that pass, from the beginning on.
+
+        Raises:
+            UsageError: none does, or a key is of none.
+        """
+        with self._library() as store:
+            if not left(store, filters):
+                raise UsageError(none(filters), LISTING)
+        self._set(replace(self._talk.dials, filters=filters))
 
     def _restrict(self, filters: Filters) -> None:
         store = self._store()
-        left = len(store.keys(filters)) if filters else store.count_papers()
-        if not left:
-            raise UsageError(
-                f"No paper passes {commands.described(filters)!r}, so nothing was changed.",
-                "/papers lists what there is.",
-            )
+        passing = left(store, filters, _PAPERS)
+        if not passing:
+            raise UsageError(f"{none(filters)} Nothing was changed.", _PAPERS)
         self._set(replace(self._talk.dials, filters=filters))
         said = commands.described(filters) or "all papers"
-        self._face.aside(f"Asked are: {said} ({left:,} of {store.count_papers():,} papers).")
+        self._face.aside(f"Asked are: {said} ({passing:,} of {store.count_papers():,} papers).")
 
     def _set(self, dials: Dials) -> None:
         self._talk.dials = dials
@@ -238,6 +241,7 @@ class Acts:
         )
 
 
+_PAPERS = "/papers lists what there is."
 _LISTED = 20
 _DIGITS = 9
 _SHOWN = 3  # turns that are shown again

@@ -20,7 +20,7 @@ from rag.chat.conversation import Conversation, Stopped, told
 from rag.chat.face import Face
 from rag.errors import RagError
 from rag.ports import PaperStore
-from rag.records import Answer, Mode, Sentence
+from rag.records import Answer, Filters, Mode, Sentence
 from rag.render import safe
 from rag.render.layout import Line
 
@@ -95,6 +95,10 @@ class Desk:
         """Go on with a stored conversation: show how it ended, and what became of its papers."""
         self._acts.resume(session)
         self.face.text("\n")
+
+    def restrict(self, filters: Filters) -> None:
+        """Ask only papers that pass; UsageError when none does."""
+        self._acts.restrict(filters)
 
     def _show(self, found: Answer, known: frozenset[int]) -> None:
         self.face.paragraph()

@@ -68,13 +68,13 @@ def chat(
     settings = options.settings(ctx, given)
     filters = options.filters(venue, year, author, paper)
     with ExitStack() as stack:
-        desk = stack.enter_context(wiring_chat.desk(settings, filters, save=not no_save, name=session))
+        desk = stack.enter_context(wiring_chat.desk(settings, save=not no_save, name=session))
         if resumed := wiring_chat.to_resume(desk.talk.store, last, session):
             desk.resume(resumed)
             if mode or model or base_url:
                 desk.talk.dials = replace(desk.talk.dials, mode=settings.mode, model=settings.model)
-            if filters:
-                desk.talk.dials = replace(desk.talk.dials, filters=filters)
+        if filters:
+            desk.restrict(filters)
         first = " ".join(question or ())
         fine = wiring_chat.talk(desk, settings, first=first, vi=vi, save=not no_save)
     if not fine:

@@ -48,6 +48,7 @@ def list_(
     style = options.chosen(style, json)
     filters = options.filters(venue, year, author, None)
     with wiring.open_library(options.settings(ctx, {"index": index}), options.note(ctx)) as library:
+        wiring.heed(library, filters, options.note(ctx))
         output.papers(list(library.papers(filters)), style)
 
 

@@ -36,4 +36,5 @@ def search(
     filters = options.filters(venue, year, author, paper)
     settings = options.settings(ctx, {"index": index})
     with wiring.open_pile(settings, options.note(ctx), once=True) as pile:
+        wiring.heed(pile.store, filters, options.note(ctx))
         output.search(text, pile.retriever.search(text, top, filters), pile.info, style)

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rag import places
+from rag.chat.restrict import known, left, none
 from rag.errors import EnvironmentFault, IndexMissing, ProviderError, UsageError
 from rag.ports import Warms
-from rag.records import Answer, Filters, Paper, Sentence
+from rag.records import Answer, Filters, Sentence
 from rag.settings import Settings
 from rag.wiring import server as wiring_server
 from rag.wiring.fetch import fetch_arxiv, fetch_openreview, fetch_s2
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from rag.chain.plan import Plan
     from rag.chain.setup import Options, Pile, Writer
     from rag.index.library import Library
-    from rag.ports import ChatModel, Embedder
+    from rag.ports import ChatModel, Embedder, PaperStore
 
 __all__ = [
     "Note",
@@ -58,6 +59,7 @@ __all__ = [
     "fetch_arxiv",
     "fetch_openreview",
     "fetch_s2",
+    "heed",
     "ingest",
     "known",
     "offered",
@@ -109,14 +111,14 @@ def open_library(
         yield library
 
 
-def known(library: Library, key: str) -> Paper:
-    """Return the paper of ``key``, or name the nearest keys."""
-    paper = library.paper(key)
-    if paper is None:
-        near = difflib.get_close_matches(key, library.keys(), n=3, cutoff=0.5)
-        remedy = f"Did you mean {', '.join(near)}?" if near else "See: rag papers list"
-        raise UsageError(f"No paper has the key {key!r}.", remedy)
-    return paper
+def heed(store: PaperStore, filters: Filters, note: Note) -> None:
+    """Say so when no paper passes ``filters``.
+
+    Raises:
+        UsageError: they name a paper that is not there.
+    """
+    if not left(store, filters):
+        note(none(filters))
 
 
 @contextmanager
@@ -230,6 +232,7 @@ def ask(
 
     written_by = writer(settings, note, fresh=fresh) if settings.mode == "model" else None
     with open_pile(settings, note, once=True, made_for=made_for) as pile:
+        heed(pile.store, filters, note)
         return answer(
             question,
             pile,
@@ -253,6 +256,7 @@ def plan(question: str, filters: Filters, settings: Settings, note: Note) -> Pla
         raise UsageError("--dry-run is about a model, and none is set.", "Add --model, or leave it out.")
     written_by = writer(settings, note)
     with open_pile(settings, note, once=True) as pile:
+        heed(pile.store, filters, note)
         return plan(question, pile, written_by, filters=filters, options=dials(settings))
 
 

@@ -1,7 +1,7 @@
 """Settings -> a conversation; like ``rag.wiring`` it imports what is heavy inside its functions.
 
-with conversation(settings, dials, note, save=True) as desk:
-    desk.take("What is PILAF?")
+with desk(settings, save=True) as opened:
+    opened.take("What is PILAF?")
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 from rag import places, wiring
 from rag.errors import UsageError
-from rag.records import Filters
 from rag.settings import Settings
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def store(settings: Settings, *, save: bool = True) -> Store:
 
 
 @contextmanager
-def desk(settings: Settings, filters: Filters, *, save: bool, name: str | None = None) -> Iterator[Desk]:
+def desk(settings: Settings, *, save: bool, name: str | None = None) -> Iterator[Desk]:
     """Make a conversation that shows itself on stdout, over the index the settings mean."""
     from rag.chat.conversation import Conversation
     from rag.chat.desk import Desk
@@ -49,7 +48,7 @@ def desk(settings: Settings, filters: Filters, *, save: bool, name: str | None =
     from rag.chat.opening import Opening
 
     folder = places.reading(settings).folder
-    dials = Dials(settings.mode, settings.model, filters, index=settings.chroma_url or str(folder))
+    dials = Dials(settings.mode, settings.model, index=settings.chroma_url or str(folder))
     opening = Opening(lambda note: wiring.open_pile(settings, note, bar=False))
     with store(settings, save=save) as sessions:
         talk = Conversation(
