@@ -434,6 +434,22 @@ def test_entry_types() -> None:
     assert "  eprint = {2502.01234},\n  archiveprefix = {arXiv},\n" in preprint
 
 
+@pytest.mark.parametrize(
+    ("venue", "kind"),
+    [
+        ("International Conference on Data Science and Advanced Analytics", "inproceedings"),
+        ("Annual Meeting of the Cognitive Science Society", "inproceedings"),
+        ("Conference on Review Mining", "inproceedings"),
+        ("Foundations of Computer Science", "inproceedings"),
+        ("Nature Physics", "article"),
+        ("Science", "article"),
+        ("Neural Network Letters", "article"),
+    ],
+)
+def test_conferences_and_journals_are_told_apart(venue: str, kind: str) -> None:
+    assert bibtex.entry(paper(venue=venue)).startswith(f"@{kind}{{")
+
+
 def test_an_author_whose_name_holds_and() -> None:
     assert "author = {{Search and Rescue Group} and Ann Lee}" in bibtex.entry(
         paper(authors=("Search and Rescue Group", "Ann Lee"))

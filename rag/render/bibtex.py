@@ -27,8 +27,11 @@ from rag.render import safe
 
 __all__ = ["Paper", "Source", "entries", "entry", "latex"]
 
+# Looked for first: a conference may be one on reviews, letters or science.
+_MEETING = re.compile(r"\b(?:conference|proceedings|workshop|symposium|meeting)\b", re.I)
 _JOURNAL = re.compile(
-    r"\b(?:journal|transactions|letters|review|annals|magazine|TMLR|JMLR|TACL|nature|science)\b", re.I
+    r"\b(?:journal|transactions|letters|review|annals|magazine|TMLR|JMLR|TACL)\b|^\s*(?:nature|science)\b",
+    re.I,
 )
 _PREPRINT = re.compile(r"\b(?:arxiv|preprint|corr|[bm]ed?rxiv)\b", re.I)
 # Combining marks in the order LaTeX accents are wanted; used for letters that pylatexenc has no entry for.
@@ -133,7 +136,8 @@ def _author(name: str) -> str:
 def _kind(venue: str | None) -> tuple[str, str]:
     if venue is None or _PREPRINT.search(venue):
         return "misc", "howpublished"
-    return ("article", "journal") if _JOURNAL.search(venue) else ("inproceedings", "booktitle")
+    journal = _JOURNAL.search(venue) and not _MEETING.search(venue)
+    return ("article", "journal") if journal else ("inproceedings", "booktitle")
 
 
 def _verbatim(value: str | None) -> str | None:
