@@ -37,6 +37,7 @@ $(VENV)/.dev: $(VENV)/.installed
 
 demo: install
 	$(BIN)/rag ask "By how much did SpecPrefill improve time-to-first-token for Llama-3.1-405B?" --quotes
+	@echo; echo "To use it as rag in this shell:  . $(VENV)/bin/activate"
 
 test: format lint types unit
 

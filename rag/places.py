@@ -1,6 +1,7 @@
 """Which index is meant when none, or one, was named.
 
     --index DIR, RAG_INDEX or a settings file     that folder, which must exist
+    --index sample, where no folder is called so  the bundled sample, whatever was ingested
     --chroma-url URL or RAG_CHROMA_URL            a server, of whose records a copy is kept in the data folder
     nothing, and something was ingested           the user's own index in the data folder
     nothing at all                                the bundled sample, in a folder beside that one
@@ -23,6 +24,7 @@ from rag.errors import EnvironmentFault
 from rag.settings import Settings
 
 SAMPLE = Path(__file__).with_name("data") / "icml2025-sample.jsonl"
+_SAMPLED = Path("sample")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +42,14 @@ def reading(settings: Settings) -> Place:
         EnvironmentFault: the sample that comes with the program is missing.
     """
     place = writing(settings)
+    if settings.index == _SAMPLED and not _SAMPLED.exists():
+        return _sample(settings)
     if place.kind in ("named", "server") or (place.folder / "papers.sqlite").exists():
         return place
+    return _sample(settings)
+
+
+def _sample(settings: Settings) -> Place:
     try:
         made_of = SAMPLE.read_bytes() + f"{__version__} {settings.embedder} {settings.embed_model}".encode()
     except OSError as error:

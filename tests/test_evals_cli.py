@@ -106,6 +106,20 @@ def test_a_part_of_a_suite_makes_no_baseline(desk: Path) -> None:
     assert not (desk / "base.json").exists()
 
 
+def test_without_the_packages_of_evals_one_line_names_them(
+    desk: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = wiring_evals.find_spec
+    monkeypatch.setattr(
+        wiring_evals, "find_spec", lambda name: None if name == "ir_measures" else there(name)
+    )
+    found = rag("run", "mine", "-j", "2")
+    assert found.exit_code == 2
+    assert "Scoring answers needs ir-measures. Install: pip install ir-measures" in " ".join(
+        found.output.split()
+    )
+
+
 def test_missing_recordings_exit_3_before_anything_runs(desk: Path) -> None:
     done = rag("run", "model")
     assert done.exit_code == 3

@@ -122,6 +122,28 @@ def test_a_part_of_another_paper_or_of_none_is_declined(question: str) -> None:
     assert not ask(question, [*PILE, paper("knit", KNIT)]).decision.answer
 
 
+GAME = (
+    "Do models know why? The question is explored with a Tug Game (TG) of two players. One pulls; the other "
+    "holds. Rope Burn (RB) is how pulling hurts. Players of TG get 4% better. They have what is called pull "
+    "fatigue."
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [
+        ("What is TG?", "The question is explored with a Tug Game (TG) of two players."),
+        ("What does RB stand for?", "Rope Burn (RB) is how pulling hurts."),
+        ("what is pull fatigue", "They have what is called pull fatigue."),
+        ("Do models know why?", None),
+    ],
+)
+def test_what_is_spelled_out_or_called_so_defines_it(question: str, first: str | None) -> None:
+    found = ask(question, [*PILE, paper("game", GAME)])
+    texts = [s.text for s in found.sentences]
+    assert first in texts if first else "Do models know why?" not in texts
+
+
 def test_two_named_systems_are_each_presented() -> None:
     found = ask("KnitNet vs SkimRead", [*PILE, paper("knit", KNIT)])
     text = " ".join(s.text for s in found.sentences)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -267,6 +268,18 @@ def test_busy_services_are_asked_again_when_they_say(tmp_path: Path, polite: Any
     assert server.asked("start") == ["0", "200", "200", "200", "400", "400"]
     assert clock.slept == [3.0, 3.0, 7.0, 3.0, 3.0]
     assert notes[1] == "arXiv is busy (HTTP 429); asking again in 7 s."
+
+
+def test_a_host_without_an_address_is_not_waited_for(
+    polite: Any, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    with pytest.raises(ProviderError, match="its name is not known here, is there a network"):
+        polite("http://arxiv.invalid/api").ask("query")
+    assert clock.slept == []
 
 
 def test_backoff_doubles_up_to_the_last_try(polite: Any, clock: Clock) -> None:

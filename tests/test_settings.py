@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from rag import places
 from rag.chain.retrieve import WEIGHT
 from rag.errors import EnvironmentFault, RagError, UsageError
 from rag.settings import KEYS, Settings, load, user_file
@@ -194,3 +195,13 @@ def test_a_key_alone_means_chroma_cloud() -> None:
     own = {"RAG_CHROMA_API_KEY": "ck-0123456789", "RAG_CHROMA_URL": "http://own:8000"}
     assert load(environ=own, files=()).chroma_url == "http://own:8000"
     assert load({"index": "/folder"}, environ={"RAG_CHROMA_API_KEY": "k"}, files=()).chroma_url is None
+
+
+def test_the_sample_is_meant_by_its_name_unless_a_folder_is_called_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    settings = load({"index": Path("sample"), "data_dir": tmp_path / "data"}, environ={}, files=())
+    assert places.reading(settings).kind == "sample"
+    (tmp_path / "sample").mkdir()
+    assert places.reading(settings) == places.Place(Path("sample"), "named")

@@ -11,6 +11,7 @@ asks for ten packages, two of them compiled. What all three services need is thi
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable, Mapping
 from email.utils import parsedate_to_datetime
@@ -87,6 +88,8 @@ class PoliteHttp:
                 response = self._send(path, params, body, headers)
             except (httpx.HTTPError, httpx.InvalidURL) as error:
                 reason, advised = f"{type(error).__name__}: {error}", None
+                if _is_unknown(error):
+                    raise self._failed(f"its name is not known here, is there a network? ({error})") from None
                 continue
             if response.status_code not in BUSY:
                 return Reply(response.status_code, response.content)
@@ -113,13 +116,23 @@ class PoliteHttp:
         wait = backoff if advised is None else max(advised, self._pause)
         if wait > PATIENCE:
             raise self._failed(f"{reason}, come back in {wait / 60:.0f} minutes")
-        self._note(f"{self._who} is busy ({reason}); asking again in {wait:.0f} s.")
+        state = "is busy" if reason.startswith("HTTP ") else "cannot be reached"
+        self._note(f"{self._who} {state} ({reason}); asking again in {wait:.0f} s.")
         self._sleep(wait)
 
     def _failed(self, reason: str) -> ProviderError:
         host = urlsplit(self._base).netloc or self._base
         remedy = "Run the same command again later: it goes on where it stopped."
         return ProviderError(f"{self._who} ({host}) failed: {reason}.", f"{remedy} {self._hint}".rstrip())
+
+
+def _is_unknown(error: BaseException | None) -> bool:
+    """Whether a request failed because the host has no address, which no waiting mends."""
+    while error is not None:
+        if isinstance(error, socket.gaierror):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def retry_after(value: str) -> float | None:

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from rag.chain import roles
 from rag.chain.abstain import Decision
 from rag.chain.question import Asked
-from rag.chain.signals import Scored, Signals, is_topic
+from rag.chain.signals import Scored, Signals
+from rag.chain.story import is_question, story
 from rag.chain.weigh import Weighed
 from rag.records import Citation, Hit, Sentence
 from rag.text.normalise import defuse
@@ -59,6 +60,8 @@ class Extraction:
 
 
 _FILLED = 0.5
+# Share of a term's words that the sentence defining it has.
+_WHOLLY = 0.99
 # A sentence that begins so leans on the one before it.
 _LEANING = re.compile(
     r"(?:[A-Z][a-z]+ly, (?:it|they|its|this|these)|This|These|Those|Such"
@@ -116,8 +119,12 @@ def _one_for_each_name(asked: Asked, named: Sequence[Signals]) -> list[Signals]:
 
 
 def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], taste: Taste) -> list[Scored]:
-    ordered = sorted(paper.scored, key=lambda s: -s.score)
-    told = _story(asked, paper, ordered)
+    ordered = sorted(paper.scored, key=lambda s: (is_question(s), -s.score))
+    if asked.words and not asked.slot.kind and roles.asks_definition(asked.text):
+        ordered = sorted(
+            ordered, key=lambda s: not (s.words >= _WHOLLY and roles.defines(s.sentence.span.text))
+        )
+    told = story(asked, paper, ordered)
     if told and roles.is_brief(asked.text):
         return told[:1]
     if told:
@@ -142,38 +149,6 @@ def _pick(asked: Asked, paper: Signals, most: int, taken: Sequence[Scored], tast
         more = [s for s in _completing(asked, paper, whose) if s not in picked]
         picked = [*picked[: most - len(more)], *more]
     return sorted(picked, key=lambda s: s.sentence.span.start)
-
-
-def _story(asked: Asked, paper: Signals, ordered: Sequence[Scored]) -> list[Scored]:
-    """Return what tells of something named as a whole, or of its problem, method or results.
-
-    An abstract tells the problem, then presents what was made of it, then how it works and what it gave:
-    "What is AnyEdit?" has no word in common with the sentence presenting it. Most telling first; empty for
-    other questions, and where the paper presents no such thing.
-    """
-    having = [name for name in asked.names if paper.reading.lexicon.has(name)]
-    titled = any(title.is_of(paper.hit.paper) for title in asked.titles)
-    own = (titled or having) and all(is_topic(name, paper.reading) for name in having)
-    if not own or asked.words or asked.figures or asked.slot.kind not in ("", "part"):
-        return []
-    presenting = [s for s in paper.scored if roles.presents(s.sentence.span.text)]
-    first = next((s for s in presenting if s.names), presenting[0] if presenting else None)
-    if first is None:
-        return []
-    at = paper.scored.index(first)
-    before, after = paper.scored[:at], paper.scored[at + 1 :]
-    results = [s for s in ordered if s in after and roles.tells("results", s.sentence.span.text)]
-    results.sort(key=lambda s: not s.sentence.quantities)  # stable: the best one, but figures first
-    match asked.slot.nouns:
-        case ("problem",):
-            told = [
-                s for s in reversed(before) if s is before[-1] or roles.tells("problem", s.sentence.span.text)
-            ]
-            return told[:2]
-        case ("results",):
-            return results
-        case _:
-            return [first, *after[:1], *(s for s in results if s not in after[:1])][:3]
 
 
 def _before(paper: Signals, scored: Scored) -> Sequence[Scored]:

@@ -94,9 +94,42 @@ _FAILING = re.compile(
 # "To address this challenge, we revisit ..." tells of the remedy.
 _REMEDY = re.compile(r"(?:In order )?to \w+ (?:this|these|the|such|that)\b", re.IGNORECASE)
 _MADE = re.compile(
-    rf"\b(?:we|this (?:paper|work|study|article)|here,?)\b.{{0,60}}\b(?:{_MAKES})\w*|\bis (?:an?|the)\b",
+    rf"\b(?:we|this (?:paper|work|study|article)|here,?)\b.{{0,60}}\b(?:{_MAKES})\w*"
+    r"|\bis (?:an?|the)\b",
     re.IGNORECASE,
 )
+
+_CALLED = re.compile(r"\b(?:named|called|termed|dubbed)\b", re.IGNORECASE)
+_STANDS_FOR = re.compile(r"\bstands? for\b|\bspelled out\b|\bacronym\b|\babbreviat", re.IGNORECASE)
+_DEFINITION = re.compile(
+    r"^(?:and |so )?(?:(?:what|who) (?:is|are|was|were)(?: meant by)?|define|explain|describe"
+    r"|(?:the )?definition of|what do(?:es)? (?=.* mean$))\b",
+    re.IGNORECASE,
+)
+_DEFINES = re.compile(
+    r"\b(?:call(?:ed)?|termed|named|dubbed|defined as|refers? to|known as|that is|is (?:an?|the)|are)\b"
+    r"|\bi\.e\.|\([A-Z][\w-]+\)|: |—",
+)
+
+
+def calls(sentence: str) -> bool:
+    """Return whether a sentence says what something is called."""
+    return bool(_CALLED.search(sentence))
+
+
+def asks_expansion(question: str) -> bool:
+    """Return whether a question asks what an acronym stands for."""
+    return bool(_STANDS_FOR.search(question))
+
+
+def asks_definition(question: str) -> bool:
+    """Return whether a question asks what something is: "what is test-time training?"."""
+    return bool(_DEFINITION.match(question.rstrip(" ?.!")))
+
+
+def defines(sentence: str) -> bool:
+    """Return whether a sentence may say what something is."""
+    return bool(_DEFINES.search(sentence))
 
 
 def is_asking(word: str) -> bool:

@@ -1,5 +1,7 @@
 """A light stemmer: words that mean the same in a question and in an abstract should meet.
 
+    >>> [stem(w) == stem(v) for w, v in (("colour", "color"), ("labelled", "labeled"), ("centre", "center"))]
+    [True, True, True]
     >>> [stem(w) for w in ("verification", "verify", "verifies", "reductions", "reduce", "faster", "data")]
     ['verif', 'verif', 'verif', 'reduc', 'reduc', 'fast', 'data']
 
@@ -9,6 +11,7 @@ when enough of the word remains, and what is left is tidied. The stems are not w
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 # suffix -> (replacement, least number of letters that must remain before it)
@@ -70,11 +73,23 @@ _IRREGULAR = {
     "behaviour": "behaviour", "behaviours": "behaviour", "power": "power", "buffer": "buffer",
     "used": "us", "uses": "us", "usage": "us",
 }  # fmt: skip
+# British spellings of what is otherwise one word.
+_BRITISH = (
+    (re.compile(r"^(arm|col|endeav|fav|flav|harb|hon|hum|lab|neighb|rum|tum|vap|vig)our"), r"\1or"),
+    (re.compile(r"^(cent|fib|lit|met|theat|calib)re(s?)$"), r"\1er\2"),
+    (re.compile(r"^(cancel|channel|dial|fuel|label|level|marvel|signal|travel|tunnel)l(?=e|i)"), r"\1"),
+    (re.compile(r"^(anal|catal|paral)yse"), r"\1yze"),
+    (re.compile(r"^(artefact)"), "artifact"),
+    (re.compile(r"^(grey)"), "gray"),
+    (re.compile(r"^(programme)(?=s?$)"), "program"),
+)
 
 
 @lru_cache(maxsize=65536)
 def stem(word: str) -> str:
     """Return the stem of a lower-case word; one of at most three letters, or with digits, is its own."""
+    for british, american in _BRITISH:
+        word = british.sub(american, word)
     if word in _IRREGULAR:
         return _IRREGULAR[word]
     if len(word) <= 3 or not word.isalpha():

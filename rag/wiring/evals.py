@@ -11,6 +11,7 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -45,6 +46,7 @@ SENT = (
 """Dials that shape what is sent to the model: a recording depends on them and on no others."""
 PACKAGE = Path(places.__file__).parent
 INDEXING = ("corpus", "index", "adapters", "text")
+_EXTRA = {"ir_measures": "ir-measures", "vcr": "vcrpy", "yaml": "PyYAML"}
 PACKAGES = ("openai", "chromadb", "llama-index-core", "bm25s", "onnxruntime", "numpy", "vcrpy", "ir-measures")
 
 
@@ -189,6 +191,18 @@ def opened(spec: Spec, note: wiring.Note) -> Iterator[tuple[Pipeline, Tools]]:
         papers = {paper.key: paper for paper in pile.store.papers()}
         tape = replayer(spec.suite) if spec.tape == "replay" and writer else None
         yield Pipeline(pile, wiring.dials(spec.settings), papers, writer, tape), tools()
+
+
+def require_tools() -> None:
+    """Refuse to go on without the packages that evals need beyond those of the program.
+
+    Raises:
+        UsageError: one of them is not installed.
+    """
+    lacking = [name for module, name in _EXTRA.items() if find_spec(module) is None]
+    if lacking:
+        packages = " ".join(lacking)
+        raise UsageError(f"Scoring answers needs {packages}.", f"Install: pip install {packages}")
 
 
 def build_index(spec: Spec, note: wiring.Note) -> None:

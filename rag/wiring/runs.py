@@ -133,6 +133,7 @@ def carried_out(
     on_row: Callable[[Row], None] | None = None,
 ) -> Result:
     """Ask everything and return the result."""
+    wiring_evals.require_tools()
     began = time.perf_counter()
     plan = replace(plan, spec=wiring_evals.named(plan.spec, note))
     wiring_evals.build_index(plan.spec, note)
@@ -260,6 +261,7 @@ def recorded(
     plan: Plan, todo: Sequence[tuple[Case, int]], note: Note, on_done: Callable[[Done], None]
 ) -> tuple[int, int]:
     """Record; return how many were written and how many failed."""
+    wiring_evals.require_tools()
     written = failed = 0
     book = opened_book(plan)
     with wiring_evals.opened(replace(plan.spec, tape="off"), note) as (pipeline, _):
