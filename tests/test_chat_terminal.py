@@ -250,7 +250,10 @@ def test_sessions_on_the_command_line(tmp_path: Path) -> None:
     assert "Did you mean thesis?" in rag("sessions", "show", "thesi").stderr
     refused = rag("sessions", "delete", "thesis", given="n\n")
     assert (refused.returncode, rag("sessions").stdout == "") == (2, False)
-    assert rag("sessions", "delete", "thesis", "--yes").stdout == "Deleted thesis.\n"
+    unasked = rag("sessions", "delete", "thesis")
+    assert (unasked.returncode, "--yes" in unasked.stderr.splitlines()[-1]) == (2, True)
+    assert rag("sessions", "delete", "thesis", given="y\n").stdout == "Deleted thesis.\n"
+    assert rag("sessions", "delete", "thesis", "--yes").returncode == 2
     assert rag("sessions").stdout == ""
 
 

@@ -10,7 +10,6 @@ import typer
 
 from rag.cli import options
 from rag.cli.options import Author, Index, Paper, Question, Venue, Year
-from rag.errors import UsageError
 from rag.wiring import chat as wiring_chat
 
 FAILED = 4
@@ -62,8 +61,7 @@ def chat(
     /help there lists the commands. Ctrl-C stops an answer, Ctrl-D leaves. From a pipe each line is a question
     or a command; the exit code is 4 if one of them failed.
     """
-    if last and session:
-        raise UsageError("-c and --session exclude each other.", "Keep one of them.")
+    options.require_one(continue_=last, session=session, no_save=no_save)
     given = {"index": index, "top": top, "mode": mode, "model": model, "base_url": base_url}
     settings = options.settings(ctx, given)
     filters = options.filters(venue, year, author, paper)

@@ -67,6 +67,7 @@ def ingest(
     Running it again re-reads only what changed. A record that cannot be read is listed and never stops the
     others. What --map and --catalog say of a file or folder holds until they say something else.
     """
+    options.require_one(dry_run=dry_run, strict=strict, watch=watch)
     settings = options.settings(ctx, {"index": index})
     told = wiring.Told(mapping(map_) if map_ else None, catalog, forget)
     note = options.note(ctx)

@@ -153,6 +153,17 @@ def question(words: Sequence[str] | None) -> str:
     return " ".join(text.split())
 
 
+def require_one(**given: object) -> None:
+    """Refuse options of which only one can be heeded: ``require_one(watch=watch, strict=strict)``.
+
+    Raises:
+        UsageError: more than one is given.
+    """
+    names = [f"--{name.rstrip('_').replace('_', '-')}" for name, value in given.items() if value]
+    if len(names) > 1:
+        raise UsageError(f"{' and '.join(names)} exclude each other.", "Keep one of them.")
+
+
 def chosen(output: Format, json: bool) -> Format:
     """Return the format asked for, ``--json`` being short for one of them."""
     if json and output not in ("text", "json"):

@@ -97,8 +97,18 @@ def delete(
     with wiring_chat.store(options.settings(ctx, {})) as store:
         rows = [store.find(name) for name in names]
         listed = ", ".join(row.name for row in rows)
-        if not yes and not typer.confirm(f"Delete {listed}?", err=True):
+        if not yes and not _agreed(f"Delete {listed}?"):
             raise UsageError("Nothing was deleted.", "To delete without being asked: --yes")
         for row in rows:
             store.delete(row.id)
     output.text(f"Deleted {listed}.")
+
+
+def _agreed(question: str) -> bool:
+    """Ask whoever is at stdin; its end is a no, and Ctrl-C what it is everywhere."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    said = sys.stdin.readline()
+    if not said.endswith("\n"):
+        sys.stderr.write("\n")
+    return said.strip().lower() in ("y", "yes")
