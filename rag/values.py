@@ -17,6 +17,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 FIRST_YEAR, LAST_YEAR = 0, 9999
+MOST_PRICE = 1e9
 
 
 def text(value: object) -> str:
@@ -64,7 +65,7 @@ def number(low: float, high: float, kind: type[int] | type[float]) -> Callable[[
             raise ValueError(expected)
         try:
             number = kind(value)
-        except ValueError:
+        except (ValueError, OverflowError):  # infinity as a whole number, or one of 400 digits as a float
             raise ValueError(expected) from None
         if not low <= number <= high or (kind is int and isinstance(value, float) and number != value):
             raise ValueError(expected)
@@ -90,7 +91,9 @@ def prices(value: object) -> object:
 
 def _price(model: str, pair: object) -> tuple[float, float]:
     match pair:
-        case [int() | float() as prompt, int() | float() as completion] if prompt >= 0 and completion >= 0:
+        case [int() | float() as prompt, int() | float() as completion] if all(
+            0 <= price <= MOST_PRICE for price in (prompt, completion)
+        ):
             return float(prompt), float(completion)
     raise ValueError(f"{model} needs two prices in USD per million tokens, as [prompt, completion]")
 
