@@ -7,7 +7,7 @@ everything; ``lowered`` turns a refusal that names a parameter into a smaller re
     >>> Capability().lowered("'response_format' of type 'json_schema' is not supported").json
     'json_object'
 
-The memory is a small JSON file in the user's cache folder: address and model, never a key.
+The memory is a small JSON file, ``servers.json`` in the data folder: address and model, never a key.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Waits for changes of files and folders, told by the operating system.
 
-    for _ in changes([Path("papers")], ignore=Path("my-index")):
+    for _ in changes([Path("papers")], ignore=[Path("my-index")]):
         ...                                       # once at the beginning, then after every burst of changes
 
 A named file is watched through its folder, since most editors save by putting a new file in its place.

@@ -1,6 +1,6 @@
-"""Settings -> live objects. Only the files of this folder import inside functions: a heavy package is paid
-for when a command needs it, and only then: ``rag --help`` needs none, a quoted answer neither LlamaIndex nor
-openai.
+"""Settings -> live objects. The files of this folder import inside functions, as none but the words of
+``rag eval`` do beside them: a heavy package is paid for when a command needs it, and only then:
+``rag --help`` needs none, a quoted answer neither LlamaIndex nor openai.
 
     with open_pile(load(), note=print) as pile:
         answer("What is SpecPrefill?", pile)
