@@ -9,7 +9,7 @@ from rag.chat.changes import Change
 from rag.chat.commands import COMMANDS
 from rag.chat.entries import Entry
 from rag.chat.store import Found, Row
-from rag.records import COUNTED, Answer, Citation, Paper, Reference, Sentence, Usage
+from rag.records import COUNTED, Answer, Paper, Usage
 from rag.render import layout, safe
 from rag.render.layout import Line, Piece
 
@@ -69,22 +69,8 @@ def quotes(found: Answer) -> list[Line]:
     lines: list[Line] = []
     for reference in found.references:
         lines += source(reference.ref, reference.paper, brief=True)
-        lines += [_quote(c, s, found.question) for s, c in _of(found, reference)]
+        lines += layout.quotation_lines(found, reference.ref, indent=4)
     return lines
-
-
-def _of(found: Answer, reference: Reference) -> Iterable[tuple[Sentence, Citation]]:
-    seen: set[str] = set()
-    for sentence in found.sentences:
-        for citation in sentence.citations:
-            if citation.ref == reference.ref and citation.quote and citation.quote not in seen:
-                seen.add(citation.quote)
-                yield sentence, citation
-
-
-def _quote(citation: Citation, sentence: Sentence, question: str) -> Line:
-    wanted = question if sentence.verdict == "verbatim" else sentence.text
-    return Line((Piece("“"), *layout.highlighted(citation.quote, wanted), Piece("”")), indent=4, hang=1)
 
 
 def listed(papers: Sequence[Paper], total: int) -> list[Line]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, Protocol
 
-from rag.records import Answer, Citation, Failure, Hit, Mode, Paper, Reference, Sentence, Usage
+from rag.records import Answer, Failure, Hit, Mode, Paper, Reference, Sentence, Usage
 from rag.render import safe
 from rag.render.marks import numbers, runs
 from rag.text.marks import split_end, without_marks
@@ -97,8 +97,33 @@ def references(result: Answer, quotes: bool) -> list[Line]:
     for reference in result.references:
         lines += _reference(reference)
         if quotes:
-            lines += _quotes(reference, result)
+            lines += quotation_lines(result, reference.ref)
     return lines
+
+
+def quotation_lines(result: Answer, ref: int, indent: int = 6) -> list[Line]:
+    """Lay out the words that reference ``ref`` is cited for.
+
+    Marked in them are the words shared with the sentence or, where that is the quotation, with the question.
+    """
+    return [
+        Line((Piece("“"), *highlighted(quote, wanted), Piece("”")), indent=indent, hang=1)
+        for quote, one in quotations(result, ref).items()
+        for wanted in [result.question if one.verdict == "verbatim" else one.text]
+    ]
+
+
+def quotations(result: Answer, ref: int) -> dict[str, Sentence]:
+    """Return the words that reference ``ref`` is cited for, each once, with the first sentence on them.
+
+    What was counted from the records quotes nothing.
+    """
+    found: dict[str, Sentence] = {}
+    for one in result.sentences:
+        for citation in one.citations:
+            if citation.ref == ref and citation.quote:
+                found.setdefault(citation.quote, one)
+    return found
 
 
 def summary(result: Answer) -> str:
@@ -265,19 +290,3 @@ def _reference(reference: Reference) -> list[Line]:
     mark = f"[{reference.ref}] "
     title = Line((Piece(mark, "ref"), _title(reference.paper)), hang=len(mark))
     return [title, *_about(reference.paper, indent=len(mark))]
-
-
-def _quotes(reference: Reference, result: Answer) -> list[Line]:
-    seen: dict[str, Line] = {}
-    for sentence in result.sentences:
-        for citation in sentence.citations:
-            # What was counted from the records quotes nothing.
-            if citation.ref == reference.ref and citation.quote and citation.quote not in seen:
-                seen[citation.quote] = _quote(citation, sentence, result.question)
-    return list(seen.values())
-
-
-def _quote(citation: Citation, sentence: Sentence, question: str) -> Line:
-    """Mark the words shared with the sentence or, where that is the quotation, with the question."""
-    wanted = question if sentence.verdict == "verbatim" else sentence.text
-    return Line((Piece("“"), *highlighted(citation.quote, wanted), Piece("”")), indent=6, hang=1)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rag.records import Answer, Citation, Hit, Mode, Paper, Reference, Sentence
+from rag.records import Answer, Hit, Mode, Paper, Reference, Sentence
 from rag.render import layout, safe
 from rag.render.marks import numbers, runs
 from rag.text.marks import split_end, without_marks
@@ -75,13 +75,8 @@ def numbered(references: Sequence[Reference], quoted: Answer | None = None) -> s
     for reference in references:
         rows.append(f"{reference.ref}. {_paper(reference.paper)}")
         if quoted is not None:
-            rows += [f"   > {escaped(c.quote)}" for c in _citations(quoted, reference.ref)]
+            rows += [f"   > {escaped(quote)}" for quote in layout.quotations(quoted, reference.ref)]
     return "\n".join(rows)
-
-
-def _citations(result: Answer, ref: int) -> list[Citation]:
-    found = {c.quote: c for s in result.sentences for c in s.citations if c.ref == ref and c.quote}
-    return list(found.values())
 
 
 def _paper(paper: Paper) -> str:
