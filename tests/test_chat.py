@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
 import errno
 import io
 import json
@@ -136,7 +135,9 @@ def test_filters(talk: Talk) -> None:
     assert "1 of 38" in talk.say("/filter venue= year= author='Ce Zhang'")
     assert "Not answered" in talk.say(PILAF)
     assert "all papers (38 of 38" in talk.say("/filter off")
-    assert "[1] PILAF" in talk.say(PILAF) or "PILAF" in talk.out.getvalue()
+    said = talk.say(PILAF)
+    assert "Not answered" not in said
+    assert "feng2025pilaf" in said
 
 
 def test_use_takes_keys_and_numbers(talk: Talk) -> None:
@@ -502,7 +503,6 @@ def test_commands_and_questions_are_told_apart() -> None:
     assert parse("What is 1/2?") is None
     assert parse("  /USE  a   b ") == commands.Command("use", "a b")
     assert parse("/exit") == commands.Command("quit")
-    assert doctest.testmod(commands).failed == 0
 
 
 def test_hostile_text_does_not_reach_the_terminal(talk: Talk) -> None:

@@ -117,8 +117,8 @@ def switch(argument: str, now: bool) -> bool:
 def filtered(argument: str, now: Filters) -> Filters:
     """Return ``now`` with the kinds that are named replaced; ``year=`` alone takes one back.
 
-    >>> filtered("year>=2024 author=Yoon Kim", Filters(venues=("ICML",)))
-    Filters(venues=('ICML',), years=((2024, 9999),), authors=('Yoon Kim',), papers=(), without=())
+    >>> described(filtered("year>=2024 author=Yoon Kim", Filters(venues=("ICML",))))
+    'venue ICML; year 2024 or later; author Yoon Kim'
 
     Raises:
         UsageError: it is not made of year, venue and author conditions.
