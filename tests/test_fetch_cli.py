@@ -13,6 +13,7 @@ from typer.testing import CliRunner, Result
 
 from rag.adapters import polite_http
 from rag.cli import app
+from rag.fetch.arxiv import MOST
 
 
 def rag(*words: object, stdin: str | None = None) -> Result:
@@ -40,6 +41,11 @@ def arxiv(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     with serving(paper_services.arxiv(250)) as server:
         monkeypatch.setenv("RAG_ARXIV_URL", server.url)
         yield server
+
+
+def test_as_many_are_asked_for_as_arxiv_gives() -> None:
+    refused = rag("fetch", "arxiv", "x", "--max", MOST + 1)
+    assert (refused.exit_code, f"1<=x<={MOST}" in refused.stderr) == (2, True)
 
 
 def test_arxiv_to_the_index_and_nothing_new_the_second_time(arxiv: Server, place: Path) -> None:
