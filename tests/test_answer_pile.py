@@ -97,6 +97,16 @@ CASES = {
     "Who wrote the most papers?": ("No author has more than one of the 3 papers.", ""),
     "What is the newest paper?": ("“Model editing at scale” and “c” are the newest, from 2025.", "ac"),
     "oldest paper": ("“b” is the oldest, from 2024.", "b"),
+    "latest paper on model editing": (
+        "“Model editing at scale” is the newest that mentions “model editing”, from 2025.",
+        "a",
+    ),
+    "latest paper on glaciers": None,
+    "ICML 2024 papers": ("1 of 3 papers is from ICML and is from 2024.", "b"),
+    "papers by Lovelace et al., please": (
+        "1 of 3 papers is by Lovelace. (1 without authors on record.)",
+        "a",
+    ),
     "How many papers per year?": ("Of 3 papers 2 are from 2025 and 1 is from 2024.", ""),
     "which venues are covered": ("Of 3 papers 2 are from ICML and 1 is from Nature Methods.", ""),
     "Who wrote LoRA and when was it published?": ("“b” is by Grace Hopper and appeared at ICML 2024.", "b"),

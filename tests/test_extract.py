@@ -160,6 +160,14 @@ def test_a_superlative_over_papers_is_a_row_of_quotations() -> None:
     assert {hit.paper.key for hit in found.papers} >= {"a", "b"}
 
 
+def test_limits_are_those_a_paper_tells_of_itself() -> None:
+    limited = "Looms are hard to string. We present LoomNet. It weaves fast. LoomNet works worse on silk."
+    found = ask("What are the limitations of LoomNet?", [*PILE, paper("loom", limited)])
+    assert [s.text for s in found.sentences] == ["LoomNet works worse on silk."]
+    declined = ask("limitations of LoomNet", [*PILE, paper("loom", limited.rpartition(" LoomNet")[0])])
+    assert declined.decision.reason == "The abstract of LoomNet does not state limitations of its own."
+
+
 def test_every_sentence_is_its_own_quotation() -> None:
     found = ask("Compare how SkimRead and TinyBits save time or memory")
     assert {s.citations[0].key for s in found.sentences} == {"skim", "tiny"}

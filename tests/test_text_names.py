@@ -49,6 +49,7 @@ def test_has(name: str, text: str) -> None:
         ("SlimNet+", "SlimNet"),
         ("SpecPrefill", "Speculative Decoding"),
         ("RL", "run long"),
+        ("MAE", "it makes many. And errors are few, more and even fewer than the most an expert makes"),
     ],
 )
 def test_has_not(name: str, text: str) -> None:

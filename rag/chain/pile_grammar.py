@@ -47,7 +47,10 @@ _OVERVIEW = (
 _REWRITTEN = [
     (re.compile(pattern), new)
     for pattern, new in (
+        (r"(?i:,? (?:please|pls|thanks|thank you)$)", ""),
         (r"(?i:,? and (?:which|what)(?: (?:one|ones|papers?|is it|are they))*$)", ""),
+        (r"(?i: et al\.?)", ""),
+        (r"(?i:^([\w&.-]+(?: [\w&.-]+)?) (\d{4}) " + _PAPERS + r"$)", r"which papers are from \1 \2"),
         (_OVERVIEW, "which papers are there"),
         (r"(?i:^(?:is|are) there " + _SOME + r"(?= (?:that|which|by|on|about|from|in|with|mention)\b))",
          "which papers"),

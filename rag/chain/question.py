@@ -75,7 +75,7 @@ _FRAME = word_set(
     "percent percentage points times factor fold amount figure value",
     "come comes get gets got go goes like example e.g end thing things one ones way ways",
     "want wants wanted need needs needed purpose point propose proposes proposed add adds",
-    "exist exists existing anything",
+    "exist exists existing anything version versions variant variants",
     "briefly brief short summary summarize summarise overview detail details",
     "anyone anybody someone somebody else i e g",
 )

@@ -183,6 +183,8 @@ def _meant(words: str, papers: Sequence[Paper], *, alone: bool) -> Paper | None:
         same = [paper for paper in papers if quoted[0].is_of(paper)]
     if len(same) == 1:
         return same[0]
+    if len(begun := _begun_by(words, papers)) == 1:
+        return begun[0]
     names = find(f"the {words}")  # a capital at the beginning would tell nothing
     if not names or (alone and (len(names) > 1 or len(names[0].text) < len(exact))):
         return None
@@ -190,6 +192,12 @@ def _meant(words: str, papers: Sequence[Paper], *, alone: bool) -> Paper | None:
     if not having and any(name.strong for name in names):
         having = [paper for paper in papers if _is_about(paper, names)]
     return having[0] if len(having) == 1 else None
+
+
+def _begun_by(words: str, papers: Sequence[Paper]) -> list[Paper]:
+    """The papers whose title, up to its colon, is these words: "adam" of "Adam: A Method for ..."."""
+    called = plain(words).strip("\"' ").casefold()
+    return [paper for paper in papers if plain(paper.title or "").partition(":")[0].casefold() == called]
 
 
 def _is_about(paper: Paper, names: Sequence[Name]) -> bool:

@@ -76,7 +76,9 @@ _LIMITS = word_set(
 )
 _LIMITED = re.compile(
     r"\b(?:limitations?|drawbacks?|disadvantages?|weakness\w*|shortcomings?|caveats?|trade-?offs?|fails?|failure"
-    r"|at the (?:cost|expense) of|only works?|does not (?:yet )?)\b",
+    r"|at the (?:cost|expense) of|only works?|cannot|worse|troublesome|difficult|hard(?:er)? (?:to|for)"
+    r"|struggles?|suffers?|remains? (?:hard|open|out)|slower|more \w+ errors"
+    r"|grows? (?:linearly|quadratically))\b",
     re.IGNORECASE,
 )
 _TROUBLED = re.compile(rf"\b(?P<word>{'|'.join(_TROUBLE)}) (?:of|with|in|for|faced|when)\b", re.IGNORECASE)

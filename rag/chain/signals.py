@@ -49,6 +49,8 @@ _INTRODUCED = re.compile(r"\b(?:propose|introduce|present|develop|describe|call|
 _ASKS_WHICH = re.compile(
     r"^(?:and |but |so )?(?:which|who|whose|what kind of|how many|how much)\b", re.IGNORECASE
 )
+# What the score of a sentence on others is worth in a question about the paper's own system.
+_OF_OTHERS = 0.75
 _ASKS_FOR_ONE = re.compile(r"^(?:and |but |so )?(?:which|what kind of)\b", re.IGNORECASE)
 # Things with a name that a paper need not call so: "Mixtral" is a model without the word.
 _OF_MANY_KINDS = frozenset(
@@ -335,7 +337,8 @@ class _Look:
     def at(self, hit: Hit, reading: Reading) -> Signals:
         asked = self.asked
         place = self.readings.index(reading)
-        scored = tuple(self._score(place, j, s) for j, s in enumerate(reading.sentences))
+        presented = _presented(asked, reading)
+        scored = tuple(self._score(place, j, s, presented) for j, s in enumerate(reading.sentences))
         titled = [title for title in asked.titles if title.is_of(reading.paper)]
         other = tuple(title.words for title in asked.titles if title not in titled)
         missing = (*other, *_missing_names(asked, reading), *_missing_figures(asked, reading))
@@ -365,7 +368,7 @@ class _Look:
             return self.similarity(self.asked.text, hit.passage.text)
         return _usual(words)
 
-    def _score(self, place: int, j: int, sentence: Sentence) -> Scored:
+    def _score(self, place: int, j: int, sentence: Sentence, presented: int) -> Scored:
         asked = self.asked
         words = _covered(asked.words, sentence, self.weights)
         cosine = 0.0
@@ -374,9 +377,12 @@ class _Look:
             meant = asked.bare if asked.words else asked.text
             cosine = max(0.0, self.similarity(meant, sentence.span.text))
         filled = fills(asked, sentence)
-        named = _named(asked, sentence)
         kind = 0.0 if not asked.slot.kind else 0.6 * filled
-        return Scored(sentence, words, cosine, filled, named, 0.5 * words + 0.6 * cosine + kind + 0.3 * named)
+        named = _named(asked.names, sentence)
+        score = 0.5 * words + 0.6 * cosine + kind + 0.3 * named
+        if j < presented:  # what stands before "we propose X" tells of others
+            score *= _OF_OTHERS
+        return Scored(sentence, words, cosine, filled, named, score)
 
     def _picks_out(self, name: Name, place: int) -> bool:
         """Whether the paper has the name and few of the others do."""
@@ -443,10 +449,18 @@ def _is_in_a_name(figure: numbers.Quantity, asked: Asked, reading: Reading) -> b
     return written[-1:].isalpha() and key(written) in reading.lexicon.keys
 
 
-def _named(asked: Asked, sentence: Sentence) -> float:
-    if not asked.names:
-        return 0.0
-    return sum(sentence.lexicon.has(name) for name in asked.names) / len(asked.names)
+def _presented(asked: Asked, reading: Reading) -> int:
+    """Return which sentence presents the system that is asked about, if it is the paper's own; else 0."""
+    if not asked.words or asked.slot.kind in ("reason", "part") or asked.presumes:
+        return 0
+    own = [name for name in asked.names if reading.lexicon.has(name) and is_topic(name, reading)]
+    if not own and not any(title.is_of(reading.paper) for title in asked.titles):
+        return 0
+    return next((j for j, s in enumerate(reading.sentences) if roles.presents(s.span.text)), 0)
+
+
+def _named(names: Sequence[Name], sentence: Sentence) -> float:
+    return sum(sentence.lexicon.has(name) for name in names) / len(names) if names else 0.0
 
 
 def _filled(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
@@ -533,7 +547,8 @@ def _has_figure(sentence: Sentence, figure: numbers.Quantity) -> bool:
 
 def _contradiction(asked: Asked, scored: Sequence[Scored], weights: dict[str, float]) -> str | None:
     """Return how the nearest sentences deny what a "why" takes for granted, if it denies nothing itself."""
-    if not (asked.presumes or _ASKS_WHICH.match(asked.text)) or direction.read(asked.text).cued:
+    which = _ASKS_WHICH.match(asked.text) and not asked.several
+    if not (asked.presumes or which) or direction.read(asked.text).cued:
         return None
     nearest = sorted(scored, key=lambda s: -s.score)[:2]
     # "Which is best on reasoning?" takes for granted no more than what it asks for.

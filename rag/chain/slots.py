@@ -47,7 +47,7 @@ _REASON = re.compile(
     re.IGNORECASE,
 )
 _PEOPLE = re.compile(
-    r"\b(?:(?:annotator|expert|user|student|teacher|participant|worker|volunteer|researcher|engineer|developer"
+    r"\b(?:(?:annotator|contractor|labell?er|crowdworker|subject|respondent|expert|user|student|teacher|participant|worker|volunteer|researcher|engineer|developer"
     r"|author|clinician|physician|doctor|nurse|surgeon|patient|adult|rater|reviewer|speaker)s?|people|persons?"
     r"|m[ae]n|wom[ae]n|children|humans)\b",
     re.IGNORECASE,
@@ -138,7 +138,9 @@ def _is_counted(asked: Asked, sentence: Sentence) -> bool:
 
 
 def _is_same(noun: str, other: str) -> bool:
-    """Whether two nouns in singular count the same: "timestep" and "step"."""
+    """Whether two nouns in singular count the same: "timestep" and "step", "people" and "contractor"."""
+    if _PEOPLE.fullmatch(noun) and _PEOPLE.fullmatch(other):
+        return True
     short, long = sorted((noun, other), key=len)
     return long == short or (len(short) > 3 and long.endswith(short))
 

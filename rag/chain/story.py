@@ -24,7 +24,7 @@ def story(asked: Asked, paper: Signals, ordered: Sequence[Scored]) -> list[Score
     Args:
         ordered: the sentences of ``paper``, those that answer best first.
     """
-    if asked.words or asked.figures or asked.slot.kind not in ("", "part"):
+    if asked.words or asked.figures or asked.slot.kind not in ("", "part", "limits"):
         return []
     having = [name for name in asked.names if paper.reading.lexicon.has(name)]
     spelled = [s for s in paper.scored if any(f"({name.text})" in _text(s) for name in having)]
@@ -57,6 +57,8 @@ def _of_its_own(
     after = paper.scored[at + 1 :]
     results = [s for s in ordered if s in after and roles.tells("results", _text(s))]
     results.sort(key=lambda s: not s.sentence.quantities)  # stable: the best one, but figures first
+    if asked.slot.kind == "limits":
+        return [s for s in ordered if s in after and roles.tells_limits(_text(s))]
     match asked.slot.nouns:
         case ("problem",):
             # What stands right before "we propose" is the problem, whatever its words.

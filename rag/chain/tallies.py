@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-from rag.chain.criteria import enumerated
+from rag.chain.criteria import enumerated, saying
 from rag.records import Paper
 
 # Of so many papers or authors that share a maximum, each is named in the sentence.
@@ -46,16 +46,21 @@ def _prolific(papers: Sequence[Paper], _: re.Match[str]) -> tuple[str, list[Pape
 
 
 def _by_age(papers: Sequence[Paper], match: re.Match[str]) -> tuple[str, list[Paper]] | None:
+    topic = match.groupdict().get("topic")
+    if topic:
+        on_it = saying([topic]).test
+        papers = [paper for paper in papers if on_it(paper)]
     years = [paper.year for paper in papers if paper.year]
     if not years:
         return None
     old = match["age"].lower() in ("oldest", "earliest", "first")
     year = min(years) if old else max(years)
     having = [paper for paper in papers if paper.year == year]
-    if len(having) == len(papers) > 1:
+    if len(having) == len(papers) > 1 and not topic:
         return f"All {len(papers):,} papers are from {year}.", having
-    verb = "is" if len(having) == 1 else "are"
-    return f"{_these(having)} {verb} the {'oldest' if old else 'newest'}, from {year}.", having
+    verb, mentions = ("is", "mentions") if len(having) == 1 else ("are", "mention")
+    which = ("oldest" if old else "newest") + (f" that {mentions} “{topic}”" if topic else "")
+    return f"{_these(having)} {verb} the {which}, from {year}.", having
 
 
 def _divided(papers: Sequence[Paper], match: re.Match[str]) -> tuple[str, list[Paper]] | None:
@@ -102,7 +107,7 @@ _TALLIES: tuple[
         ),
         (
             rf"(?:(?:what|which)(?: {_ITEM})? (?:is|are) )?(?:the )?(?P<age>newest|latest|most recent|oldest"
-            rf"|earliest) {_ITEM}{_THERE}$",
+            rf"|earliest) {_ITEM}(?: (?:on|about) (?P<topic>[\w -]{{2,60}}?))?{_THERE}$",
             _by_age,
         ),
         (rf"which {_ITEM} (?:is|are) (?:the )?(?P<age>newest|latest|most recent|oldest|earliest)$", _by_age),

@@ -180,6 +180,10 @@ def _singular(piece: str) -> str:
     return piece[:-1] if len(piece) > 3 and piece.endswith("s") and not piece.endswith("ss") else piece
 
 
+# "Reinforcement learning from human feedback" is a name, "more and even" none.
+_JOINS_NO_NAME = STOP - word_set("of from for to with by in on")
+
+
 class Lexicon:
     """What a text has: every run of up to five word pieces by its key, and the initials of its words."""
 
@@ -196,7 +200,10 @@ class Lexicon:
 
     @cached_property
     def initials(self) -> str:
-        return "".join(word[0] for word in self._words)
+        """Initials of words that follow one another, apart where a clause ends or a word joins no name."""
+        clauses = re.split(r"[.,;:!?()]+(?:\s|$)", plain(self._text))
+        words = (word for clause in clauses for word in (*_pieces(clause), "|"))
+        return "".join("|" if word in _JOINS_NO_NAME else word[0] for word in words)
 
     @cached_property
     def _stems(self) -> frozenset[str]:

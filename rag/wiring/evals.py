@@ -207,9 +207,15 @@ def require_tools() -> None:
 
 def build_index(spec: Spec, note: wiring.Note) -> None:
     """Index the suite's papers unless that was done before; an index that the user named is left alone."""
+    from rag.index.database import knows
+
     folder = spec.settings.index
-    if folder == index_folder(spec.suite, spec.settings) and not (folder / "papers.sqlite").exists():
-        wiring.ingest(spec.settings, paper_files(spec.suite), note)
+    if folder != index_folder(spec.suite, spec.settings):
+        return
+    files = paper_files(spec.suite)
+    # Another process may be making it: its lock is waited for, then nothing is new.
+    if not knows(folder, map(str, files)):
+        wiring.ingest(spec.settings, files, note)
 
 
 def fresh_writer(spec: Spec) -> Writer:
