@@ -57,6 +57,18 @@ def test_follow_ups_find_their_paper(split: str, pile: Pile, papers: dict[str, P
     assert len(missed) <= (1 - WANTED) * len(followups), missed
 
 
+def test_fragments_typed_in_conversations_find_their_paper(pile: Pile, papers: dict[str, Paper]) -> None:
+    followups = [case for case in load([GOLD.parent / "followups"]) if len(case.papers) <= TOP]
+    missed = []
+    for case in followups:
+        history = [(turn.question, turn.answer, turn.papers) for turn in case.history]
+        meant = understood(case.question, turns_of(history, papers))
+        if not any(finds(pile, one.question, case) for one in (meant, meant.otherwise) if one):
+            missed.append(f"{case.id}: {meant.question}")
+    assert len(followups) >= 80
+    assert len(missed) <= (1 - WANTED) * len(followups), missed
+
+
 @pytest.mark.parametrize("split", ["tune", "test"])
 def test_other_questions_are_not_spoilt(split: str, pile: Pile, papers: dict[str, Paper]) -> None:
     histories = [case.history[-1] for case in cases(split) if case.kind == "followup"]
