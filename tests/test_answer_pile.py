@@ -110,6 +110,7 @@ CASES = {
     "How many papers per year?": ("Of 3 papers 2 are from 2025 and 1 is from 2024.", ""),
     "which venues are covered": ("Of 3 papers 2 are from ICML and 1 is from Nature Methods.", ""),
     "Who wrote LoRA and when was it published?": ("“b” is by Grace Hopper and appeared at ICML 2024.", "b"),
+    "who wrote LoRA and when?": ("“b” is by Grace Hopper and appeared at ICML 2024.", "b"),
     "bibtex for LoRA": ("“b” has the citation key b; --format bibtex prints its entry.", "b"),
     "How do I cite model editing at scale?": (
         "“Model editing at scale” has the citation key a; --format bibtex prints its entry.",

@@ -161,7 +161,10 @@ def test_a_superlative_over_papers_is_a_row_of_quotations() -> None:
 
 
 def test_limits_are_those_a_paper_tells_of_itself() -> None:
-    limited = "Looms are hard to string. We present LoomNet. It weaves fast. LoomNet works worse on silk."
+    limited = (
+        "A loom is a thing that is hard to string. We present LoomNet. It weaves fast. LoomNet works worse "
+        "on silk."
+    )
     found = ask("What are the limitations of LoomNet?", [*PILE, paper("loom", limited)])
     assert [s.text for s in found.sentences] == ["LoomNet works worse on silk."]
     declined = ask("limitations of LoomNet", [*PILE, paper("loom", limited.rpartition(" LoomNet")[0])])

@@ -21,6 +21,7 @@ from rag.text.normalise import plain
 
 _X = r"(?:the )?(?P<x>.+?)(?: (?:paper|article|work))?"
 # "Who wrote AnyEdit, and when was it published?"
+_AND_WHEN = re.compile(r",? and (?:when|where)$", re.IGNORECASE)  # "who wrote AnyEdit and when"
 _ALSO = re.compile(
     r",? and (?=(?:who|when|where|what|how|in which|why|which|does|is)\b.*\b(?:it|they|them|this|that)\b)",
     re.I,
@@ -126,6 +127,8 @@ def said(text: str, papers: Callable[[], Sequence[Paper]]) -> tuple[str, list[Pa
         papers: reads the records; not called for questions about anything else.
     """
     first, *further = _ALSO.split(_INSIDE.sub(r"\1 of \2", text), maxsplit=1)
+    if (dated := _AND_WHEN.search(first)) and (found := _asked(first[: dated.start()], papers)):
+        return _sentences([*found[0], (_appeared, dated)], found[1])
     found = _asked(first, papers)
     if found is None or not further:
         return _sentences(*found) if found else None

@@ -492,7 +492,8 @@ def _limited(asked: Asked, reading: Reading, scored: Sequence[Scored]) -> float:
     if not any(is_topic(name, reading) for name in asked.names) and not asked.titles:
         return 0.5  # of PPO, say, of which any sentence may tell
     texts = [s.sentence.span.text for s in scored]
-    first = next((i for i, text in enumerate(texts) if roles.presents(text)), 0)
+    presenting = [i for i, text in enumerate(texts) if roles.presents(text)]
+    first = next((i for i in presenting if scored[i].names), presenting[0] if presenting else 0)
     return float(any(map(roles.tells_limits, texts[first + 1 :])))
 
 

@@ -58,7 +58,9 @@ _MONEY = re.compile(
 )
 _PLACE = re.compile(
     r"\bwhere (?:can|could|do|may) (?:i|we|one|you) (?:find|download|get|obtain)\b|\bdownload\b"
-    r"|\b(?:url|link|github|repository)\b|^where (?:is|are) the (?:\w+ )?(?:code|datasets?|data|weights)\b"
+    r"|\b(?:url|link|github|repository)\b"
+    r"|^(?:and |is there |any )?(?:the |their |its |any )?(?:source )?code(?: available)?(?=[,?]|$)"
+    r"|^where (?:is|are) the (?:\w+ )?(?:code|datasets?|data|weights)\b"
     r"|\b(?:is|are) (?:(?:the|their|its|any|there) )?(?:\w+ )?(?:code|datasets?|data|weights|models?)\b"
     r".{0,40}\b(?:available|public(?:ly)?|released|shared|open(?:-source[d]?)?)\b",
     re.IGNORECASE,
