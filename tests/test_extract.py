@@ -160,6 +160,20 @@ def test_a_superlative_over_papers_is_a_row_of_quotations() -> None:
     assert {hit.paper.key for hit in found.papers} >= {"a", "b"}
 
 
+@pytest.mark.parametrize(
+    ("question", "answered"),
+    [
+        ("give me the gist of knitting nets", True),
+        ("main results of the knitting nets paper", True),
+        ('Which patterns does "Knitting Nets" read?', True),
+        ("do knitting nets need a grant?", False),
+    ],
+)
+def test_a_paper_is_named_by_the_beginning_of_its_title(question: str, answered: bool) -> None:
+    found = ask(question, [*PILE, paper("knit", KNIT, "Knitting Nets: Patterns Read Aloud")])
+    assert [hit.paper.key for hit in found.papers] == (["knit"] if answered else [])
+
+
 def test_limits_are_those_a_paper_tells_of_itself() -> None:
     limited = (
         "A loom is a thing that is hard to string. We present LoomNet. It weaves fast. LoomNet works worse "

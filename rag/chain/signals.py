@@ -165,9 +165,18 @@ def recognise(asked: Asked, hits: Sequence[Hit]) -> Asked:
     return _of_whole(_without_change(_with_names(_with_titles(asked, hits), hits)))
 
 
+def _begun(asked: Asked, hits: Sequence[Hit]) -> tuple[titles.Title, ...]:
+    """Return a title that a question about a paper as a whole begins with: "explain batch normalization"."""
+    if any(name.strong for name in asked.names) or asked.slot.kind:
+        return ()
+    found = titles.begun(asked.text, (hit.paper for hit in hits))
+    outside = [t.word for t in asked.words if not any(x.start <= t.start < x.end for x in found)]
+    return found if found and (not outside or roles.asked_for(outside) is not None) else ()
+
+
 def _with_titles(asked: Asked, hits: Sequence[Hit]) -> Asked:
     """Return the question without the words of a title that it quotes."""
-    found = titles.find(asked.text, (hit.paper for hit in hits))
+    found = titles.find(asked.text, (hit.paper for hit in hits)) or _begun(asked, hits)
     if not found:
         return asked
     text, bare = asked.text, asked.bare

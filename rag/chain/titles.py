@@ -15,6 +15,7 @@ from rag.text.normalise import plain
 
 _QUOTED = re.compile(r"[\"“](?P<words>[^\"“”]{6,300})[\"”]")
 _FEWEST = 2
+_SHORTEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,21 @@ def find(question: str, papers: Iterable[Paper]) -> tuple[Title, ...]:
     quoted = [title for title in quoted if len(title.words.split()) >= _FEWEST]
     known = list(papers) if quoted else []
     return tuple(title for title in quoted if any(title.is_of(paper) for paper in known))
+
+
+def begun(question: str, papers: Iterable[Paper]) -> tuple[Title, ...]:
+    """Return the title up to its colon that stands in a question without marks: "the gist of double descent".
+
+    Args:
+        question: folded.
+    """
+    for paper in papers:
+        words = _folded((paper.title or "").partition(":")[0]).split()
+        if words and len("".join(words)) >= _SHORTEST:
+            written = r"\W+".join(map(re.escape, words))
+            if found := re.search(rf"\b{written}\b", question, re.IGNORECASE):
+                return (Title(found[0], found.start(), found.end()),)
+    return ()
 
 
 def _folded(text: str) -> str:
