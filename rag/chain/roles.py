@@ -64,15 +64,13 @@ _CUES = {
     ),
 }
 
-_TROUBLE = word_set(
-    "limitation limitations drawback drawbacks disadvantage disadvantages downside downsides weakness",
-    "weaknesses shortcoming shortcomings challenge challenges problem problems issue issues difficulty",
-    "difficulties wrong",
-)
 # What a paper says of itself, if at all; "challenge" and "problem" are those it solves.
 _LIMITS = word_set(
     "limitation limitations drawback drawbacks disadvantage disadvantages downside downsides weakness",
     "weaknesses shortcoming shortcomings cons caveat caveats",
+)
+_TROUBLE = _LIMITS | word_set(
+    "challenge challenges problem problems issue issues difficulty difficulties wrong"
 )
 _LIMITED = re.compile(
     r"\b(?:limitations?|drawbacks?|disadvantages?|weakness\w*|shortcomings?|caveats?|trade-?offs?|fails?|failure"
@@ -100,7 +98,6 @@ _MADE = re.compile(
     r"|\bis (?:an?|the)\b",
     re.IGNORECASE,
 )
-
 _CALLED = re.compile(r"\b(?:named|called|termed|dubbed)\b", re.IGNORECASE)
 _STANDS_FOR = re.compile(r"\bstands? for\b|\bspelled out\b|\bacronym\b|\babbreviat", re.IGNORECASE)
 _DEFINITION = re.compile(

@@ -14,7 +14,8 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
 from rag.chain.question import Asked, read
-from rag.chain.signals import Signals, measure, recognise
+from rag.chain.recognise import recognise
+from rag.chain.signals import Signals, measure
 from rag.chain.support import Similarity
 from rag.records import Hit
 
