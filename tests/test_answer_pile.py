@@ -180,6 +180,10 @@ def test_research_questions_do_not_read_the_records() -> None:
     assert count("By how much did papers written by hand improve all scores?", store, Filters()) is None
 
 
+def test_a_page_of_text_is_no_question_about_records() -> None:
+    assert count("papers on " + "LoRA and " * 8000, PILE.store, Filters()) is None
+
+
 def test_the_author_of_most_papers() -> None:
     names = [("Ada Lovelace", "Grace Hopper"), ("Grace Hopper",), ("José Núñez",)]
     shelf = pile_of(*(paper(key, "Cats.", authors=who) for key, who in zip("abc", names, strict=True)))

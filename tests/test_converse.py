@@ -235,6 +235,11 @@ def test_a_question_that_stands_on_its_own_is_left_alone(question: str) -> None:
     assert standalone(question, ONE).by is None
 
 
+def test_a_page_of_text_is_left_alone() -> None:
+    page = "and the author, " * 4000  # would take minutes to take apart
+    assert standalone(page, ONE).question == page.strip()
+
+
 def test_first_question_is_never_changed() -> None:
     assert standalone("  What is\nit? ", []).question == "What is it?"
 

@@ -28,6 +28,7 @@ __all__ = ["Cited", "Resolved", "Rewrite", "Turn", "chosen", "standalone"]
 _ONE = re.compile(r"(?:this|that|the other) one", re.IGNORECASE)
 _AT_ONCE = 3  # papers that "they" may stand for
 _FEW_WORDS = 4  # of what was meant instead
+_LONGEST = 2000  # characters of a question that leaves something out; a page of text says it all
 _LINKED = re.compile(r"^(?:and|but|so|also|then)\b", re.IGNORECASE)
 _MORE = re.compile(
     r"(?:please )?(?:(?:can |could )?(?:you )?(?:tell|give|show) me )?"
@@ -93,10 +94,17 @@ def standalone(question: str, turns: Sequence[Turn], shown: Shown = NOTHING) -> 
         shown: the papers of the whole conversation by number, for a number that none of ``turns`` shows.
     """
     question = " ".join(question.split())
+    if len(question) > _LONGEST:
+        return Rewrite(question)
     context = Context(turns, shown)
     if not turns:
         found = find(question)
         return _rewritten(question, [(m, context.numbered(m.value)) for m in found if m.kind == "number"])
+    return _led(question, context)
+
+
+def _led(question: str, context: Context) -> Rewrite:
+    """What a question means after what is said before it."""
     lead = leadin.read(written_out(question))
     if lead.kind == "new":
         return Rewrite(lead.rest)

@@ -20,6 +20,8 @@ from rag.ports import PaperStore
 from rag.records import COUNTED, Citation, Filters, Paper, Sentence
 
 _LISTED = 50
+# Characters of a question that can be about records; reading a page of text for that would take minutes.
+_LONGEST = 500
 _SINGULAR = {"are": "is", "have": "has", "mention": "mentions"}
 
 
@@ -33,6 +35,8 @@ class Count:
 
 def count(question: str, store: PaperStore, filters: Filters) -> Count | None:
     """Answer a question about the pile; None when the question is about what the papers say."""
+    if len(question) > _LONGEST:
+        return None
     papers = cache(lambda: list(store.papers(filters)))  # read only if the question looks like one
     text = normal(question)
     if (one := tallied(text, papers) or said(text, papers)) is not None:
