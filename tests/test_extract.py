@@ -174,6 +174,12 @@ def test_a_paper_is_named_by_the_beginning_of_its_title(question: str, answered:
     assert [hit.paper.key for hit in found.papers] == (["knit"] if answered else [])
 
 
+def test_a_unit_gives_the_width_that_is_asked_for() -> None:
+    bits = "We present BitLoom. It is good at any bit width. A 2-bit BitLoom needs little yarn."
+    found = ask("What bit width does BitLoom use?", [*PILE, paper("bits", bits)])
+    assert "A 2-bit BitLoom needs little yarn." in [s.text for s in found.sentences]
+
+
 def test_limits_are_those_a_paper_tells_of_itself() -> None:
     limited = (
         "A loom is a thing that is hard to string. We present LoomNet. It weaves fast. LoomNet works worse "

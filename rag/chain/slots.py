@@ -147,7 +147,7 @@ def _is_same(noun: str, other: str) -> bool:
 
 def _amount(asked: Asked, sentence: Sentence) -> float:
     nouns, near = set(asked.slot.nouns), set(asked.slot.near)
-    if any(near & {stem(noun) for noun in q.nouns} for q in _figures(asked, sentence)):
+    if any(near & set(map(stem, (q.unit, *q.nouns[:1]))) for q in _figures(asked, sentence)):
         return 1.0  # "2-bit" gives the bit width, "8 layers" the layer depth
     if nouns & _STRICT and not nouns & sentence.stems:
         return 0.0
