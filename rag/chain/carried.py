@@ -14,12 +14,11 @@ import re
 from enum import Enum
 
 from rag.chain import roles
-from rag.chain.mention_words import AUXILIARY
+from rag.chain.mention_words import AUXILIARY, LINKED
 from rag.chain.question import read
 from rag.chain.turns import Context, mentions
 from rag.text.words import word_set
 
-_LINKED = re.compile(r"^(?:and|but|so|also|then)\b", re.IGNORECASE)
 _DEFINITE = re.compile(r"\bthe\s+([\w-]+)\b(?!\s+(?:of|by|from|for|in|that|which)\b)", re.IGNORECASE)
 _SUMS_UP = re.compile(r"\b(?:summar|overview\b|explain\b|describe\b)", re.IGNORECASE)
 _ASKS = re.compile(rf"^(?:{AUXILIARY}|why|how)\b", re.IGNORECASE)
@@ -55,7 +54,7 @@ def carried(question: str, context: Context) -> Carried:
     main = context.main()
     if not main or context.foreign(question) or mentions(question, main[0]):
         return Carried.NO
-    if _LINKED.match(question) or asks_for_a_part(question):
+    if LINKED.match(question) or asks_for_a_part(question):
         return Carried.YES
     words = {token.word for token in read(question).words} - _POLITE
     if words <= _ATTRIBUTES and not _ABOUT_THE_PILE.search(question):

@@ -16,12 +16,12 @@ from typing import Literal
 
 from rag.chain import ellipsis, leadin
 from rag.chain.carried import Carried, carried
+from rag.chain.mention_words import LINKED
 from rag.chain.mentions import Mention, find
 from rag.chain.question import read
-from rag.chain.turns import NOTHING, Cited, Context, Shown, Turn, mentions, together
+from rag.chain.turns import NOTHING, Cited, Context, Shown, Turn, mentions, stems, together
 from rag.text.sentences import split
 from rag.text.spelling import written_out
-from rag.text.tokens import content
 
 __all__ = ["Cited", "Resolved", "Rewrite", "Turn", "chosen", "standalone"]
 
@@ -29,7 +29,6 @@ _ONE = re.compile(r"(?:this|that|the other) one", re.IGNORECASE)
 _AT_ONCE = 3  # papers that "they" may stand for
 _FEW_WORDS = 4  # of what was meant instead
 _LONGEST = 2000  # characters of a question that leaves something out; a page of text says it all
-_LINKED = re.compile(r"^(?:and|but|so|also|then)\b", re.IGNORECASE)
 _MORE = re.compile(
     r"(?:please )?(?:(?:can |could )?(?:you )?(?:tell|give|show) me )?"
     r"(?:(?:some |a bit |a little )?more(?: (?:details?|info(?:rmation)?|(?:about|on) (?:it|that|this)))*"
@@ -137,14 +136,10 @@ def _gone_back_to(words: str, context: Context) -> tuple[Cited, ...]:
     for mention in find(words):
         if papers := _antecedents(mention, words, context):
             return papers
-    wanted = {token.stem for token in content(words)}
-    called = [cited for cited in context.every if mentions(words, cited) or cited.has(wanted)]
-    said = [cited for cited in context.every if wanted and wanted <= _stems(cited.paper.text)]
+    wanted = stems(words)
+    called = [cited for cited in context.every if cited.is_called(words)]
+    said = [cited for cited in context.every if wanted and wanted <= stems(cited.paper.text)]
     return tuple([*called, *said][:1])
-
-
-def _stems(text: str) -> set[str]:
-    return {token.stem for token in content(text)}
 
 
 def _instead(words: str, context: Context) -> Rewrite | None:
@@ -158,13 +153,8 @@ def _instead(words: str, context: Context) -> Rewrite | None:
 def _more(question: str, context: Context) -> Rewrite | None:
     """More of the paper spoken of, or less of it."""
     text, papers = question.rstrip(" ?!."), context.main()
-    wanted = (
-        "Tell me about {}."
-        if _MORE.fullmatch(text)
-        else "{} in one sentence."
-        if _LESS.fullmatch(text)
-        else ""
-    )
+    forms = {"Tell me about {}.": _MORE, "{} in one sentence.": _LESS}
+    wanted = next((form for form, asks in forms.items() if asks.fullmatch(text)), "")
     if not papers or not wanted:
         return None
     return Rewrite(wanted.format(together(papers)), (Resolved("", papers),), "rules")
@@ -251,7 +241,7 @@ def _named(question: str, resolved: Sequence[_Found], context: Context) -> Rewri
         return within if about is Carried.YES else replace(within, otherwise=Rewrite(question))
     if about is Carried.ELSE:
         return Rewrite(question, otherwise=within)
-    if not context.subject and (find(question) or _LINKED.match(question)):
+    if not context.subject and (find(question) or LINKED.match(question)):
         return Rewrite(f"{context.last.standalone} {question}", (), "rules")
     return Rewrite(question)
 

@@ -97,6 +97,8 @@ NO_NOUN = re.compile(
     r"|work|help|hold|scale|mean|need|require|depend|improve|cost|in|on|with|for|because|when|if|even|really"
     r"|slow|fast"
 )
+# A question that begins so goes on with the one before.
+LINKED = re.compile(r"^(?:and|but|so|also|then)\b", re.IGNORECASE)
 # Words before a question proper: "and could you tell me", "Compared to X,".
 OPENING = re.compile(
     r"^(?:(?:and|but|so|also|then|ok|okay|now|well|hm+|please)\b,?\s*)*"

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from rag.chain.criteria import Criterion
-from rag.chain.pile_grammar import normal, read
+from rag.chain.pile_grammar import criteria_of, normal
 from rag.chain.record import said
 from rag.chain.tallies import tallied
 from rag.ports import PaperStore
@@ -41,7 +41,7 @@ def count(question: str, store: PaperStore, filters: Filters) -> Count | None:
     text = normal(question)
     if (one := tallied(text, papers) or said(text, papers)) is not None:
         return _listing(one[0], one[1], ())
-    criteria = read(text, lambda: {paper.venue for paper in papers() if paper.venue})
+    criteria = criteria_of(text, lambda: {paper.venue for paper in papers() if paper.venue})
     if criteria is None:
         return None
     passing = [paper for paper in papers() if all(criterion.test(paper) for criterion in criteria)]

@@ -159,7 +159,11 @@ def read(question: str, venues: Venues) -> list[Criterion] | None:
     Args:
         venues: gives those of the pile; no other word is taken for one.
     """
-    text = normal(question)  # also of what is normal already
+    return criteria_of(normal(question), venues)
+
+
+def criteria_of(text: str, venues: Venues) -> list[Criterion] | None:
+    """The same for a question as ``normal`` gives it."""
     head = _HEAD.match(text) or _EVERYTHING.match(text)
     if not head:
         return None

@@ -78,11 +78,11 @@ def _of_whole(asked: Asked) -> Asked:
     """
     named = bool(asked.titles) or any(name.strong for name in asked.names)
     named = named and asked.slot.kind in ("", "reason")
-    part = roles.asked_for(token.word for token in asked.words) if named and asked.words else None
     if named and roles.is_motive(asked.text, alone=not asked.words):
         return replace(asked, words=(), head=(), slot=Slot("part", ("problem",)), presumes=False)
     if named and not asked.slot.kind and roles.asks_for_limits(token.word for token in asked.words):
         return replace(asked, words=(), head=(), slot=Slot("limits", words="limitations of its own"))
+    part = roles.asked_for(token.word for token in asked.words) if named and asked.words else None
     # "Why should I read it?" asks for no cause, "why does it improve?" does.
     if part is not None and not (asked.slot.kind and part):
         slot = Slot("part", (part,)) if part else Slot()

@@ -20,8 +20,9 @@ from rag.text.names import Lexicon, Name, find
 from rag.text.normalise import plain
 
 _X = r"(?:the )?(?P<x>.+?)(?: (?:paper|article|work))?"
+# "Who wrote AnyEdit and when?"
+_AND_WHEN = re.compile(r",? and (?:when|where)$", re.IGNORECASE)
 # "Who wrote AnyEdit, and when was it published?"
-_AND_WHEN = re.compile(r",? and (?:when|where)$", re.IGNORECASE)  # "who wrote AnyEdit and when"
 _ALSO = re.compile(
     r",? and (?=(?:who|when|where|what|how|in which|why|which|does|is)\b.*\b(?:it|they|them|this|that)\b)",
     re.I,

@@ -69,14 +69,12 @@ def _divided(papers: Sequence[Paper], match: re.Match[str]) -> tuple[str, list[P
     unknown = groups.pop("", 0)
     if not groups:
         return None
-    ordered = (
-        sorted(groups.items(), key=lambda group: group[0], reverse=True) if by_year else groups.most_common()
-    )
+    ordered = sorted(groups.items(), reverse=True) if by_year else groups.most_common()
     parts = [f"{number:,} {'is' if number == 1 else 'are'} from {group}" for group, number in ordered]
     text = f"Of {len(papers):,} papers {enumerated(parts)}."
-    return text + (
-        f" ({unknown:,} without {'year' if by_year else 'venue'} on record.)" if unknown else ""
-    ), []
+    if unknown:
+        text += f" ({unknown:,} without {'year' if by_year else 'venue'} on record.)"
+    return text, []
 
 
 def _these(papers: Sequence[Paper]) -> str:

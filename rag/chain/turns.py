@@ -8,7 +8,7 @@ context.listed[1]                 # "the second one"
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -45,9 +45,12 @@ class Cited:
         """Name ``paper``; ``spoken`` is what was said about it. The name is fit for a prompt."""
         return cls(ref, paper, fence(called(paper, spoken)).text, sentences)
 
-    def has(self, stems: Set[str]) -> bool:
-        """Whether all of (at least one) stems of words stand in the name or the title."""
-        return bool(stems) and stems <= {t.stem for t in content(f"{self.name} {self.paper.title or ''}")}
+    def is_called(self, words: str) -> bool:
+        """Whether the words call the paper by its name, or all that say something stand in name or title."""
+        wanted = stems(words)
+        return mentions(words, self) or (
+            bool(wanted) and wanted <= stems(f"{self.name} {self.paper.title or ''}")
+        )
 
     @property
     def is_title(self) -> bool:
@@ -136,9 +139,8 @@ class Context:
 
     def called(self, words: str) -> Cited | None:
         """The paper of the conversation, other than the main one, whose name or title has all the words."""
-        wanted = {token.stem for token in content(words)}
         others = [cited for cited in self.every if cited not in self.main()]
-        return next((cited for cited in others if mentions(words, cited) or cited.has(wanted)), None)
+        return next((cited for cited in others if cited.is_called(words)), None)
 
     def foreign(self, question: str) -> tuple[Name, ...]:
         """The unmistakable names of a question that no paper it may be about has."""
@@ -159,15 +161,18 @@ class Context:
 
     def shared(self, question: str) -> float:
         """Share of the question's words that the main paper has."""
-        words = {token.stem for token in content(question)}
-        have = {token.stem for cited in self.main() for token in content(cited.paper.text)}
+        words = stems(question)
+        have = {one for cited in self.main() for one in stems(cited.paper.text)}
         return len(words & have) / len(words) if words else 0.0
 
     def has_word(self, word: str) -> bool:
         """Whether the main paper has a word, in any form."""
-        return any(
-            stem(word.lower()) == token.stem for cited in self.main() for token in content(cited.paper.text)
-        )
+        return any(stem(word.lower()) in stems(cited.paper.text) for cited in self.main())
+
+
+def stems(text: str) -> frozenset[str]:
+    """The stems of the words of a text that say something."""
+    return frozenset(token.stem for token in content(text))
 
 
 def mentions(text: str, cited: Cited) -> bool:
